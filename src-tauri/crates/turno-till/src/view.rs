@@ -1,0 +1,565 @@
+//! What the screen shows: plain data, computed from rows each time it is asked for.
+//!
+//! These types are the till's whole vocabulary towards a screen. They are exported to TypeScript
+//! (`ui/src/bindings`), so a change here that the screen does not follow fails the build. Times are RFC 3339
+//! texts with the till's offset; amounts are [`Money`]; ids are the texts that travel on the wire.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// An amount for display: minor units (céntimos) of an ISO 4217 currency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Money {
+    pub minor: i64,
+    pub currency: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Role {
+    Cashier,
+    Manager,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Person {
+    pub person_id: String,
+    pub name: String,
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Shift {
+    /// As printed and sent, e.g. `S44`.
+    pub shift_id: String,
+    pub opened_at: String,
+    pub opened_by: Person,
+    pub float: Money,
+    pub sales_count: u32,
+    pub sold: Money,
+}
+
+/// Why sales are, or are not, reaching YUPY. One cause at a time, the one to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum ConnectionState {
+    /// Nothing was tried yet since the program started.
+    Unknown,
+    Online,
+    NoNetwork,
+    NoNameResolution,
+    /// Something answered that is not YUPY: a Wi-Fi portal, a proxy.
+    Portal,
+    /// TLS failed: a certificate that is not YUPY's, or a clock so wrong that none is valid.
+    CertificateOrClock,
+    /// The network is there, YUPY does not answer or answers that it cannot.
+    Unreachable,
+    /// 401 or 403: the till's credential is not accepted. The queue waits, nothing is lost.
+    CredentialRefused,
+    /// 404, 405 or 415: the address or the version is wrong. The queue waits.
+    WrongAddress,
+    /// A person switched sending off.
+    Paused,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Connection {
+    pub state: ConnectionState,
+    /// When this state began.
+    pub since: Option<String>,
+    /// When the relay tries next by itself, if it is waiting.
+    pub next_attempt_at: Option<String>,
+}
+
+/// The status bar. Every count is computed from rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Status {
+    pub connection: Connection,
+    /// Sales not settled yet, those in review and needing attention included.
+    pub pending_count: u32,
+    pub in_review_count: u32,
+    pub needs_attention_count: u32,
+    /// Answers that show this till's identity used by another one. Never zero again by itself.
+    pub identity_collision_count: u32,
+}
+
+/// The three honest words about a sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Standing {
+    /// *Guardada aquí*: recorded on this till; YUPY does not have it.
+    Saved,
+    /// *Sin confirmar*: an attempt left and its outcome is not known.
+    Unconfirmed,
+    /// *Confirmada por YUPY*.
+    Confirmed,
+}
+
+/// Where a sale is on its way to YUPY (the outbox states of the design).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum SaleState {
+    Queued,
+    Sending,
+    Accepted,
+    InReview,
+    NeedsAttention,
+    OnHold,
+    Discarded,
+}
+
+/// Why a sale is where it is; the screen has a sentence for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum SaleReason {
+    NotTriedYet,
+    NoNetwork,
+    NoNameResolution,
+    Portal,
+    CertificateOrClock,
+    Unreachable,
+    TimedOut,
+    ConnectionLost,
+    ServerBusy,
+    InProgressAtYupy,
+    CredentialRefused,
+    WrongAddress,
+    UnusableAnswer,
+    Paused,
+    InterruptedByRestart,
+    PossibleDuplicate,
+    ConfirmationRefused,
+    Confirming,
+    ExternalTransactionConflict,
+    IdempotencyConflict,
+    IdentityCollision,
+    ValidationFailed,
+    Refused,
+    ReconciliationRequired,
+    SameSale,
+}
+
+/// A sale in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SaleSummary {
+    pub external_transaction_id: String,
+    pub sequence: i64,
+    pub shift_id: String,
+    /// What was sold in a few words, e.g. `Lima – Arequipa 20:30 · asiento 12A`.
+    pub description: String,
+    pub route: Option<String>,
+    pub seat: Option<String>,
+    pub buyer_name: Option<String>,
+    pub amount: Money,
+    pub occurred_at: String,
+    pub seller: String,
+    pub state: SaleState,
+    pub standing: Standing,
+    pub reason: Option<SaleReason>,
+    /// YUPY's own words for a refusal, for support.
+    pub detail: Option<String>,
+    pub attempts: u32,
+    pub next_attempt_at: Option<String>,
+    pub yupy_transaction_id: Option<String>,
+}
+
+/// A page of sales; `next` is the cursor for the following page, null at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SalePage {
+    pub items: Vec<SaleSummary>,
+    pub next: Option<i64>,
+}
+
+/// Something that can be put on a ticket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Offer {
+    pub offer_id: String,
+    pub kind: OfferKind,
+    /// e.g. `Lima – Arequipa` or `Equipaje extra`.
+    pub name: String,
+    /// e.g. `20:30 · Cama 160° · bus 184`.
+    pub detail: String,
+    pub route: Option<String>,
+    /// RFC 3339, for a departure.
+    pub departs_at: Option<String>,
+    pub price: Money,
+    pub seats_free: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum OfferKind {
+    /// An intercity departure: a seat is chosen.
+    Departure,
+    /// A fare of an urban line: a quantity, no seat.
+    Fare,
+    /// Luggage, a parcel, anything else: a quantity, no seat.
+    Product,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SeatMap {
+    pub offer: Offer,
+    pub decks: Vec<Deck>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Deck {
+    /// 1 is the lower deck.
+    pub number: u8,
+    /// Rows from the front of the bus; a null is the aisle or an empty place.
+    pub rows: Vec<Vec<Option<Seat>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Seat {
+    pub seat: String,
+    pub price: Money,
+    pub sold: Option<SeatSold>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SeatSold {
+    pub external_transaction_id: String,
+    pub occurred_at: String,
+    pub buyer_name: Option<String>,
+}
+
+/// One line of a ticket as the screen asks for it. Prices are never sent by the screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct Line {
+    pub offer_id: String,
+    pub seat: Option<String>,
+    /// 1 for a seat; how many for fares and products.
+    pub quantity: u32,
+    pub buyer_name: Option<String>,
+    /// The price that the screen showed, in minor units: a catalog that changed meanwhile is refused, not re-priced.
+    pub shown_price_minor: i64,
+}
+
+/// How the customer pays. `received` is what was typed (`100`, `85.50`, `85,50`); the till reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "method", rename_all = "snake_case", deny_unknown_fields)]
+#[ts(export)]
+pub enum Tender {
+    /// No `received` means exactly the amount due.
+    Cash { received: Option<String> },
+}
+
+/// What a ticket costs. All figures come from here, none from the screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Quote {
+    pub lines: Vec<QuoteLine>,
+    /// The sum of the lines: what is sent to YUPY.
+    pub total: Money,
+    /// What cash rounding takes off (never adds), e.g. S/ 0.06.
+    pub rounding: Money,
+    pub due: Money,
+    /// Null while less than `due` has been received.
+    pub change: Option<Money>,
+    pub missing: Option<Money>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct QuoteLine {
+    pub description: String,
+    pub quantity: u32,
+    pub unit_price: Money,
+    pub amount: Money,
+}
+
+/// What pressing *Cobrar* sends. The same draft pressed twice records one sale and gets the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct Charge {
+    pub draft_id: String,
+    pub lines: Vec<Line>,
+    pub tender: Tender,
+    pub look_alikes: LookAlikePolicy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum LookAlikePolicy {
+    /// Stop and say which earlier sale looks like this one.
+    Ask,
+    /// The cashier saw the warning and sells.
+    SellAnyway,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+#[ts(export)]
+pub enum ChargeOutcome {
+    /// Committed on this till. From here on it cannot be lost.
+    Recorded { checkout: Checkout },
+    /// Nothing was recorded; the cashier decides.
+    LookAlike { warnings: Vec<LookAlike> },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Checkout {
+    pub draft_id: String,
+    pub recorded_at: String,
+    pub sales: Vec<SaleSummary>,
+    pub total: Money,
+    pub rounding: Money,
+    pub due: Money,
+    pub received: Money,
+    pub change: Money,
+}
+
+/// An earlier sale of this till that the new line looks like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct LookAlike {
+    /// Index into the lines of the ticket.
+    pub line: u32,
+    pub earlier: SaleSummary,
+    pub matching_signals: Vec<String>,
+    pub seconds_apart: u32,
+}
+
+/// What *Enviar ahora* did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SendReport {
+    pub attempted: u32,
+    pub accepted: u32,
+    pub still_pending: u32,
+    pub connection: Connection,
+}
+
+/// One side of a review. On the candidate's side only what YUPY told is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct ReviewSide {
+    pub external_transaction_id: String,
+    pub yupy_transaction_id: Option<String>,
+    pub amount: Money,
+    pub occurred_at: Option<String>,
+    pub device_id: Option<String>,
+    pub shift_id: Option<String>,
+    pub route: Option<String>,
+    pub seat: Option<String>,
+    pub buyer_name: Option<String>,
+    pub seller: Option<String>,
+    pub description: Option<String>,
+    /// `active` or `voided` at YUPY; null when unknown.
+    pub operational: Option<String>,
+    pub financial: Option<String>,
+}
+
+/// A question that only a manager may answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Review {
+    pub external_transaction_id: String,
+    pub challenge_id: String,
+    pub own: ReviewSide,
+    pub candidate: ReviewSide,
+    /// How many earlier sales look like this one; the nearest is `candidate`.
+    pub candidates_count: u32,
+    /// Contract order: amount, currency, buyer_name, shift_id, device_id, route, seat, …
+    pub matching_signals: Vec<String>,
+    pub seconds_apart: Option<u32>,
+    pub asked_at: String,
+    pub expires_at: String,
+    /// `superseded` or `expired` when an earlier decision could not be used and is asked for anew.
+    pub previous_confirmation: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Decision {
+    DifferentSale,
+    SameSale,
+}
+
+/// What became of the money of a sale that turned out to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum MoneyHandled {
+    Refunded,
+    NotCollected,
+}
+
+/// A manager's answer. The PIN approves this one act and nothing else.
+#[derive(Clone, PartialEq, Eq, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct Decide {
+    pub external_transaction_id: String,
+    /// The question that was on the screen: a decision about one is never used for another.
+    pub challenge_id: String,
+    pub decision: Decision,
+    pub manager_id: String,
+    pub pin: String,
+    pub reason: String,
+    /// Required for `same_sale`.
+    pub money: Option<MoneyHandled>,
+}
+
+/// What the embedded server's line does in practice mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum PracticeLine {
+    #[default]
+    Online,
+    /// Connections are refused.
+    Offline,
+    /// The server commits and its answer is dropped.
+    LostReply,
+    /// Seconds of delay each way, as on 3G.
+    Slow,
+    /// 200 with an HTML page.
+    Portal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Language {
+    Es,
+    En,
+}
+
+/// Practice mode only: the people and PINs that the practice screen shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct PracticePin {
+    pub name: String,
+    pub role: Role,
+    pub pin: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Practice {
+    pub pins: Vec<PracticePin>,
+    pub line: PracticeLine,
+}
+
+/// Where the program stands; decides which view is possible.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Phase {
+    /// The till cannot work; says why. Nothing was changed.
+    Unavailable { problem: Problem },
+    /// Nothing is set up: *Practicar* or *Conectar con YUPY*.
+    Welcome,
+    /// Connected, but nobody can unlock it yet.
+    FirstManager,
+    Locked { people: Vec<Person>, last_person_id: Option<String> },
+    NoShift { person: Person },
+    Selling { person: Person, shift: Shift },
+}
+
+/// The whole frame of the screen in one read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Frame {
+    pub phase: Phase,
+    pub language: Language,
+    /// e.g. `D03`; null before set-up.
+    pub device_id: Option<String>,
+    pub currency: String,
+    pub status: Option<Status>,
+    /// Null outside practice mode.
+    pub practice: Option<Practice>,
+    /// Who can approve as a manager.
+    pub managers: Vec<Person>,
+}
+
+/// A refusal or failure for the screen: it branches on `code` and has its own sentence for each;
+/// `message` is the till's Spanish sentence for whatever it has none for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct Problem {
+    pub code: ProblemCode,
+    pub message: String,
+    /// Figures that the sentence needs, e.g. seconds to wait, a path, the names of what is missing.
+    pub detail: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum ProblemCode {
+    // at start
+    FolderInUse,
+    FolderNotWritable,
+    DatabaseNewer,
+    DatabaseDamaged,
+    DiskFull,
+    // setting up
+    AddressInvalid,
+    AddressUnreachable,
+    EnrolmentRefused,
+    NotYupy,
+    PracticeFailed,
+    // people
+    NotUnlocked,
+    /// `detail` is nothing; equal for an unknown person and a wrong PIN.
+    PinWrong,
+    /// `detail` is the seconds to wait.
+    PinLocked,
+    PinWeak,
+    NameInvalid,
+    ManagerRequired,
+    ReasonRequired,
+    // shift
+    ShiftRequired,
+    ShiftAlreadyOpen,
+    AmountInvalid,
+    // selling
+    TicketEmpty,
+    TicketTooLong,
+    OfferGone,
+    PriceChanged,
+    SeatRequired,
+    SeatUnknown,
+    QuantityInvalid,
+    BuyerNameInvalid,
+    ReceivedTooLittle,
+    DraftAlreadyRecorded,
+    // review
+    QuestionChanged,
+    NotInReview,
+    MoneyHandlingRequired,
+    // anything else
+    NotFound,
+    NotAllowedNow,
+    /// The disk said neither yes nor no: the till looks the sale up before anything is printed.
+    OutcomeUnknown,
+    Internal,
+}
