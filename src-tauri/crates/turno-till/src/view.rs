@@ -474,14 +474,24 @@ pub struct Practice {
 #[ts(export)]
 pub enum Phase {
     /// The till cannot work; says why. Nothing was changed.
-    Unavailable { problem: Problem },
+    Unavailable {
+        problem: Problem,
+    },
     /// Nothing is set up: *Practicar* or *Conectar con YUPY*.
     Welcome,
     /// Connected, but nobody can unlock it yet.
     FirstManager,
-    Locked { people: Vec<Person>, last_person_id: Option<String> },
-    NoShift { person: Person },
-    Selling { person: Person, shift: Shift },
+    Locked {
+        people: Vec<Person>,
+        last_person_id: Option<String>,
+    },
+    NoShift {
+        person: Person,
+    },
+    Selling {
+        person: Person,
+        shift: Shift,
+    },
 }
 
 /// The whole frame of the screen in one read.
@@ -562,4 +572,89 @@ pub enum ProblemCode {
     /// The disk said neither yes nor no: the till looks the sale up before anything is printed.
     OutcomeUnknown,
     Internal,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct ConnectRequest {
+    /// e.g. `https://yupy.example`; a missing scheme means `https`.
+    pub address: String,
+    pub enrolment_code: String,
+}
+
+#[derive(Clone, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct CreateManagerRequest {
+    pub name: String,
+    pub pin: String,
+}
+
+#[derive(Clone, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct UnlockRequest {
+    pub person_id: String,
+    pub pin: String,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct OpenShiftRequest {
+    /// As typed: `100`, `50.20`, `50,20`.
+    pub float: String,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct SearchOffersRequest {
+    /// Empty: whatever can be sold now, soonest departures first.
+    pub text: String,
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct SeatMapRequest {
+    pub offer_id: String,
+}
+
+#[derive(Clone, Debug, Serialize, TS)]
+#[ts(export)]
+pub struct DraftOpened {
+    pub draft_id: String,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct QuoteRequest {
+    pub lines: Vec<Line>,
+    pub tender: Tender,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct PageRequest {
+    /// The `next` of the page before; null for the first page.
+    pub after: Option<i64>,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct SetPracticeLineRequest {
+    pub line: PracticeLine,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct SetLanguageRequest {
+    pub language: Language,
 }
