@@ -1,0 +1,85 @@
+//! Opening a connection so that it keeps what it acknowledges.
+//!
+//! Invariant: every setting is read back and compared. SQLite ignores a pragma that it does not know, and a file
+//! system without shared memory silently keeps the old journal: a sale must not depend on either.
+
+use std::{path::Path, time::Duration};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::OpenError;
+
+/// How long a write waits for another process (a backup tool, a second copy) before it is refused.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Above this the write-ahead log is cut back after a checkpoint; a burst of 20 000 sales fits.
+const JOURNAL_SIZE_LIMIT: i64 = 64 * 1024 * 1024;
+
+/// Enough for every statement of the till or of the server, so that none is parsed twice.
+const STATEMENT_CACHE: usize = 256;
+
+/// The one connection that writes. Creates the file if there is none.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    // SQLite opens a file that it may not write without a word, and fails at the first sale.
+    if connection.is_readonly("main")? {
+        return Err(OpenError::NotWritable(None));
+    }
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    set(&connection, "journal_mode", "WAL", "wal")?;
+    set(&connection, "synchronous", "FULL", 2)?;
+    set(&connection, "journal_size_limit", JOURNAL_SIZE_LIMIT, JOURNAL_SIZE_LIMIT)?;
+    harden(&connection)?;
+    Ok(connection)
+}
+
+/// A connection beside the writer: it sees every commit and can change nothing.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    set(&connection, "query_only", "ON", 1)?;
+    harden(&connection)?;
+    Ok(connection)
+}
+
+/// Settings that every connection shares: references hold, and a tampered file is not believed.
+fn harden(connection: &Connection) -> Result<(), OpenError> {
+    let timeout = i64::try_from(BUSY_TIMEOUT.as_millis()).expect("a few seconds fit");
+    check(connection, "busy_timeout", timeout)?;
+    set(connection, "foreign_keys", "ON", 1)?;
+    set(connection, "trusted_schema", "OFF", 0)?;
+    set(connection, "cell_size_check", "ON", 1)
+}
+
+fn set(
+    connection: &Connection,
+    name: &'static str,
+    value: impl rusqlite::ToSql,
+    wanted: impl ToString,
+) -> Result<(), OpenError> {
+    // Some pragmas answer with a row when they are set, others do not; it is `check` that looks.
+    match connection.pragma_update_and_check(None, name, value, |_| Ok(())) {
+        Ok(()) | Err(rusqlite::Error::QueryReturnedNoRows) => check(connection, name, wanted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn check(connection: &Connection, name: &'static str, wanted: impl ToString) -> Result<(), OpenError> {
+    let found: rusqlite::types::Value = connection.pragma_query_value(None, name, |row| row.get(0))?;
+    let found = match found {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        rusqlite::types::Value::Null => "absent".to_owned(),
+        rusqlite::types::Value::Real(_) | rusqlite::types::Value::Blob(_) => "of another kind".to_owned(),
+    };
+    let wanted = wanted.to_string();
+    if found == wanted { Ok(()) } else { Err(OpenError::Setting { name, wanted, found }) }
+}
