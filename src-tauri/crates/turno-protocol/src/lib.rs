@@ -1,1 +1,4 @@
-//! Placeholder line, replaced by the crate's own story.
+//! What travels between a till and YUPY.
+
+pub mod canonical;
+pub mod strict_json;
