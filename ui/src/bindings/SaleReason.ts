@@ -3,4 +3,4 @@
 /**
  * Why a sale is where it is; the screen has a sentence for each.
  */
-export type SaleReason = "not_tried_yet" | "no_network" | "no_name_resolution" | "portal" | "certificate_or_clock" | "unreachable" | "timed_out" | "connection_lost" | "server_busy" | "in_progress_at_yupy" | "credential_refused" | "wrong_address" | "unusable_answer" | "paused" | "interrupted_by_restart" | "possible_duplicate" | "confirmation_refused" | "confirming" | "external_transaction_conflict" | "idempotency_conflict" | "identity_collision" | "validation_failed" | "refused" | "reconciliation_required" | "same_sale";
+export type SaleReason = "not_tried_yet" | "no_network" | "no_name_resolution" | "portal" | "certificate_or_clock" | "unreachable" | "timed_out" | "connection_lost" | "server_busy" | "in_progress_at_yupy" | "credential_refused" | "wrong_address" | "unusable_answer" | "paused" | "interrupted_by_restart" | "possible_duplicate" | "confirmation_refused" | "confirming" | "external_transaction_conflict" | "idempotency_conflict" | "identity_collision" | "stored_body_changed" | "validation_failed" | "refused" | "reconciliation_required" | "same_sale";

@@ -118,7 +118,7 @@ pub enum SaleState {
 }
 
 /// Why a sale is where it is; the screen has a sentence for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SaleReason {
@@ -143,6 +143,8 @@ pub enum SaleReason {
     ExternalTransactionConflict,
     IdempotencyConflict,
     IdentityCollision,
+    /// The stored body is not the one that was frozen at the sale: it is not sent.
+    StoredBodyChanged,
     ValidationFailed,
     Refused,
     ReconciliationRequired,
@@ -558,6 +560,8 @@ pub enum ProblemCode {
     PriceChanged,
     SeatRequired,
     SeatUnknown,
+    /// The same seat twice on one ticket.
+    SeatTwice,
     QuantityInvalid,
     BuyerNameInvalid,
     ReceivedTooLittle,
