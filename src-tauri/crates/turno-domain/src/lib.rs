@@ -5,6 +5,7 @@
 
 pub mod currency;
 pub mod ids;
+pub mod instant;
 pub mod lookalike;
 pub mod money;
 pub mod text;
