@@ -1,9 +1,13 @@
 //! `GET /v1/catalog`: what a till can sell.
 //!
-//! Invariant: prices are texts as in a sale and are read as money in the catalog's currency, never as numbers.
+//! Invariant: prices are texts as in a sale and are read as money in the catalog's currency, never as numbers. A
+//! catalog that [`CatalogBody::check`] passes has no price that cannot be charged and no name that leads nowhere.
+
+mod check;
 
 use std::collections::BTreeMap;
 
+pub use check::CatalogFault;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use turno_domain::Currency;
@@ -94,6 +98,13 @@ pub struct Product {
     #[serde(default)]
     pub detail: String,
     pub price: String,
+}
+
+impl Service {
+    /// The price of a seat, as a text.
+    pub fn seat_price(&self, seat: &str) -> &str {
+        self.seat_fares.get(seat).unwrap_or(&self.fare)
+    }
 }
 
 impl Layout {

@@ -1,0 +1,151 @@
+//! Whether a catalog can be sold from, asked before a till lets it replace the one that it has.
+//!
+//! Invariant: after a check has passed, every price is an amount, every name that is referred to exists, and no name
+//! means two things.
+
+use std::collections::BTreeSet;
+
+use turno_domain::Money;
+use turno_domain::money::AmountError;
+
+use super::CatalogBody;
+
+/// The first thing that is wrong with a catalog.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogFault {
+    #[error("{kind} `{name}` is there twice")]
+    Twice { kind: &'static str, name: String },
+    #[error("`{referrer}` refers to {kind} `{name}`, which does not exist")]
+    Unknown { referrer: String, kind: &'static str, name: String },
+    #[error("`{of}` costs `{price}`, which is no amount")]
+    Price { of: String, price: String, source: AmountError },
+}
+
+impl CatalogBody {
+    pub fn check(&self) -> Result<(), CatalogFault> {
+        let routes = unique("route", self.routes.iter().map(|route| route.route.as_str()))?;
+        let layouts = unique("layout", self.layouts.iter().map(|layout| layout.layout.as_str()))?;
+        unique("service", self.services.iter().map(|service| service.service.as_str()))?;
+        unique("fare", self.fares.iter().map(|fare| fare.fare.as_str()))?;
+        unique("product", self.products.iter().map(|product| product.product.as_str()))?;
+        for layout in &self.layouts {
+            unique("seat", layout.seats())?;
+        }
+        for service in &self.services {
+            known("route", &routes, &service.service, &service.route)?;
+            known("layout", &layouts, &service.service, &service.layout)?;
+            self.price(&service.service, &service.fare)?;
+            for (seat, price) in &service.seat_fares {
+                self.seat_is_known(&service.service, &service.layout, seat)?;
+                self.price(&service.service, price)?;
+            }
+        }
+        for fare in &self.fares {
+            known("route", &routes, &fare.fare, &fare.route)?;
+            self.price(&fare.fare, &fare.price)?;
+        }
+        self.products.iter().try_for_each(|product| self.price(&product.product, &product.price))
+    }
+
+    fn price(&self, of: &str, price: &str) -> Result<(), CatalogFault> {
+        match Money::parse_amount(price, self.currency) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(CatalogFault::Price { of: of.to_owned(), price: price.to_owned(), source }),
+        }
+    }
+
+    fn seat_is_known(&self, service: &str, layout: &str, seat: &str) -> Result<(), CatalogFault> {
+        let mut layouts = self.layouts.iter().filter(|candidate| candidate.layout == layout);
+        if layouts.any(|layout| layout.seats().any(|known| known == seat)) {
+            return Ok(());
+        }
+        Err(unknown("seat", service, seat))
+    }
+}
+
+fn unique<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<BTreeSet<&'a str>, CatalogFault> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(CatalogFault::Twice { kind, name: name.to_owned() });
+        }
+    }
+    Ok(seen)
+}
+
+fn known(kind: &'static str, names: &BTreeSet<&str>, referrer: &str, name: &str) -> Result<(), CatalogFault> {
+    if names.contains(name) { Ok(()) } else { Err(unknown(kind, referrer, name)) }
+}
+
+fn unknown(kind: &'static str, referrer: &str, name: &str) -> CatalogFault {
+    CatalogFault::Unknown { referrer: referrer.to_owned(), kind, name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CATALOG: &str = r#"{
+        "revision": "1", "currency": "PEN", "of_tomorrow": [],
+        "routes": [{"route": "LIM-AQP", "name": "Lima – Arequipa", "kind": "intercity", "stops": ["Lima", "Nasca", "Arequipa"]},
+                   {"route": "U1", "name": "Línea 1", "kind": "urban"}],
+        "services": [{"service": "LIM-AQP-2030", "route": "LIM-AQP", "departs_at": "2026-11-30T20:30:00-05:00", "name": "20:30",
+                      "layout": "L1", "fare": "90.00", "seat_fares": {"1A": "110.00"}}],
+        "layouts": [{"layout": "L1", "decks": [{"number": 1, "rows": [["1A", "1B", null, "1C"], ["2A", null, null, "2C"]]}]}],
+        "fares": [{"fare": "U1-A", "route": "U1", "name": "Adulto", "price": "2.00"}],
+        "products": [{"product": "BAG", "name": "Equipaje", "detail": "hasta 20 kg", "price": "10.00"}]
+    }"#;
+
+    fn read(json: &str) -> CatalogBody {
+        serde_json::from_str(json).expect("a catalog")
+    }
+
+    fn check(find: &str, replace: &str, expected: &str) {
+        assert!(CATALOG.contains(find), "{find}");
+        let fault = read(&CATALOG.replacen(find, replace, 1)).check().expect_err(replace);
+        assert_eq!(fault.to_string(), expected);
+    }
+
+    #[test]
+    fn a_catalog_without_faults_passes_and_reads_back_as_itself() {
+        let catalog = read(CATALOG);
+        assert_eq!(catalog.check(), Ok(()));
+        assert_eq!(read(&serde_json::to_string(&catalog).unwrap()), catalog);
+    }
+
+    #[test]
+    fn seats_are_named_row_by_row_and_priced_one_by_one() {
+        let catalog = read(CATALOG);
+        assert_eq!(catalog.layouts[0].seats().collect::<Vec<_>>(), ["1A", "1B", "1C", "2A", "2C"]);
+        assert_eq!(catalog.services[0].seat_price("1A"), "110.00");
+        assert_eq!(catalog.services[0].seat_price("1B"), "90.00");
+    }
+
+    #[test]
+    fn the_first_fault_is_named() {
+        check(r#""U1", "name""#, r#""LIM-AQP", "name""#, "route `LIM-AQP` is there twice");
+        check(r#""2A", null"#, r#""1A", null"#, "seat `1A` is there twice");
+        check(
+            r#""layout": "L1", "fare""#,
+            r#""layout": "L2", "fare""#,
+            "`LIM-AQP-2030` refers to layout `L2`, which does not exist",
+        );
+        check(
+            r#""route": "U1", "name": "Adulto""#,
+            r#""route": "U2", "name": "Adulto""#,
+            "`U1-A` refers to route `U2`, which does not exist",
+        );
+        check(
+            r#"{"1A": "110.00"}"#,
+            r#"{"9Z": "110.00"}"#,
+            "`LIM-AQP-2030` refers to seat `9Z`, which does not exist",
+        );
+        check("90.00", "90,00", "`LIM-AQP-2030` costs `90,00`, which is no amount");
+        check("110.00", "0.00", "`LIM-AQP-2030` costs `0.00`, which is no amount");
+        check(r#""price": "2.00""#, r#""price": "2.005""#, "`U1-A` costs `2.005`, which is no amount");
+        check(r#""price": "10.00""#, r#""price": "-1""#, "`BAG` costs `-1`, which is no amount");
+    }
+}
