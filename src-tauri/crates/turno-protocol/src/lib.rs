@@ -2,9 +2,11 @@
 //!
 //! The contract's vocabulary, written once for both sides. No socket and no clock: whoever sends or stores is elsewhere.
 
+pub mod audit;
 pub mod body;
 pub mod canonical;
 pub mod catalog;
+pub mod chain;
 pub mod code;
 pub mod enrol;
 pub mod keys;
