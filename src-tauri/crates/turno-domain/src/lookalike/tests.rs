@@ -272,6 +272,38 @@ fn names_of_signals_are_those_of_the_contract_in_its_order() {
     assert_eq!(Signal::parse("colour"), None);
 }
 
+// The rule stated a second time, over every way in which ten fields can stand to each other.
+
+#[test]
+fn the_verdict_follows_the_rule_in_every_combination_of_fields() {
+    let fields: Vec<Signal> = Signal::ALL.into_iter().skip(2).collect();
+    let telling = [Route, Seat, Order, Product, Service, CustomReference1, CustomReference2];
+    for combination in 0..3_u32.pow(10) {
+        let (mut one, mut other) = (bare(), later(&bare(), MINUTE));
+        let (mut equal, mut told_apart) = (vec![Amount, Currency], false);
+        let mut rest = combination;
+        for &signal in &fields {
+            match rest % 3 {
+                0 => set(&mut one, signal, "x"),
+                1 => {
+                    set(&mut one, signal, "x");
+                    set(&mut other, signal, "x");
+                    equal.push(signal);
+                }
+                _ => {
+                    set(&mut one, signal, "x");
+                    set(&mut other, signal, "y");
+                    told_apart |= telling.contains(&signal);
+                }
+            }
+            rest /= 3;
+        }
+        let identified = [Seat, Order, CustomReference2, BuyerName].iter().any(|field| equal.contains(field));
+        let expected = (!told_apart && identified && equal.len() >= 4).then_some(equal);
+        assert_eq!(compare(&one, &other, &Rule::default()), expected, "combination {combination}");
+    }
+}
+
 // Laws.
 
 fn any_traits() -> impl Strategy<Value = Traits> {
