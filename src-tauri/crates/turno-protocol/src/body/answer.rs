@@ -44,17 +44,17 @@ pub struct Transaction {
     pub occurred_at: Timestamp,
     pub state: State,
     pub created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::option")]
     pub buyer_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::option")]
     pub integration_experience: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::option")]
     pub shift_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::option")]
     pub device_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::option")]
     pub payment_method: Option<String>,
-    #[serde(default, skip_serializing_if = "Context::is_empty")]
+    #[serde(default, skip_serializing_if = "Context::is_empty", deserialize_with = "lenient::or_default")]
     pub context: Context,
 }
 
@@ -328,5 +328,15 @@ mod tests {
         ] {
             assert!(serde_json::from_str::<TransactionAnswer>(json).is_err(), "{json}");
         }
+    }
+
+    #[test]
+    fn what_a_stored_sale_was_for_is_read_as_far_as_it_is_understood() {
+        let json = serde_json::to_string(&sale()).unwrap();
+        let odd =
+            json.replacen('}', r#"},"buyer_name":7,"device_id":null,"shift_id":"S44","context":"12A""#, 1);
+        assert_ne!(odd, json);
+        let expected = Transaction { shift_id: Some("S44".to_owned()), ..sale() };
+        assert_eq!(serde_json::from_str::<Transaction>(&odd).unwrap(), expected);
     }
 }

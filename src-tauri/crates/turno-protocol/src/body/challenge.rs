@@ -49,7 +49,7 @@ pub struct AskedSale {
     pub shift_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Context::is_empty")]
+    #[serde(default, skip_serializing_if = "Context::is_empty", deserialize_with = "lenient::or_default")]
     pub context: Context,
 }
 

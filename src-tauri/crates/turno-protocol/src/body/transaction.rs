@@ -9,6 +9,7 @@ use turno_domain::ids::ExternalTransactionId;
 use turno_domain::lookalike::Traits;
 use turno_domain::{Currency, Money};
 
+use crate::lenient;
 use crate::secret::Secret;
 
 /// A sale as the till writes it. The order of the members is the order on the wire.
@@ -32,7 +33,7 @@ pub struct TransactionBody {
     pub occurred_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_method: Option<String>,
-    #[serde(default, skip_serializing_if = "Context::is_empty")]
+    #[serde(default, skip_serializing_if = "Context::is_empty", deserialize_with = "lenient::or_default")]
     pub context: Context,
 }
 
@@ -129,7 +130,11 @@ impl Confirmation {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
     use super::*;
+    use crate::{canonical, strict_json};
 
     fn sale() -> TransactionBody {
         let id = ExternalTransactionId::parse("D03-K7M-S44-0127").unwrap();
@@ -235,5 +240,60 @@ mod tests {
         ];
         assert_eq!(seen.map(|field| field.as_deref().unwrap()), ["1", "2", "r", "s", "o", "p", "v"]);
         assert_eq!(traits.buyer_name, None);
+    }
+
+    #[test]
+    fn null_and_absent_are_the_same_and_unknown_members_are_no_obstacle() {
+        let json = r#"{"of_tomorrow":{"a":[]},"external_transaction_id":"E","amount":"1.00","currency":null,
+            "buyer_name":null,"context":null}"#;
+        let body: TransactionBody = serde_json::from_str(json).unwrap();
+        assert_eq!(body.currency, None);
+        assert_eq!(text(&body.to_bytes()), r#"{"external_transaction_id":"E","amount":"1.00"}"#);
+    }
+
+    fn any_body() -> impl Strategy<Value = TransactionBody> {
+        let texts = || prop::array::uniform6(prop::option::of(any::<String>()));
+        (1_i64..1_000_000_000, texts(), texts()).prop_map(|(minor, mut about, context)| {
+            let id = ExternalTransactionId::parse("D03-K7M-S44-0127").expect("an id");
+            let mut body = TransactionBody::new(id, Money::from_minor(minor, Currency::PEN));
+            body.buyer_name = about[0].take();
+            body.integration_experience = about[1].take();
+            body.shift_id = about[2].take();
+            body.device_id = about[3].take();
+            body.payment_method = about[4].take();
+            let [custom_reference_1, custom_reference_2, route, seat, order, product] = context;
+            let service = about[5].take();
+            body.context =
+                Context { custom_reference_1, custom_reference_2, route, seat, order, product, service };
+            body
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_frozen_body_is_strict_json_and_reads_back_as_itself(body in any_body()) {
+            let frozen = body.to_bytes();
+            prop_assert!(strict_json::parse(&frozen).is_ok());
+            prop_assert_eq!(serde_json::from_slice::<TransactionBody>(&frozen).unwrap().to_bytes(), frozen);
+        }
+
+        #[test]
+        fn without_its_three_members_a_confirmation_is_the_content_that_was_asked_about(
+            body in any_body(), token in any::<String>(), by in prop::option::of(any::<String>()), why in prop::option::of(any::<String>()),
+        ) {
+            let frozen = body.to_bytes();
+            let confirmation = Confirmation {
+                duplicate_confirmation_token: Secret::new(token.clone()),
+                confirmed_by: by.clone(),
+                confirmation_reason: why.clone(),
+            };
+            let mut confirmed = strict_json::parse(&confirmation.add_to(&frozen).unwrap()).unwrap();
+            let members = confirmed.as_object_mut().unwrap();
+            prop_assert_eq!(members.remove("duplicate_confirmation_token"), Some(Value::from(token)));
+            prop_assert_eq!(members.remove("confirmed_by"), by.map(Value::from));
+            prop_assert_eq!(members.remove("confirmation_reason"), why.map(Value::from));
+            let asked = strict_json::parse(&frozen).unwrap();
+            prop_assert_eq!(canonical::to_bytes(&confirmed), canonical::to_bytes(&asked));
+        }
     }
 }
