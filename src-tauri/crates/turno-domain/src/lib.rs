@@ -5,7 +5,6 @@
 
 pub mod currency;
 pub mod ids;
-pub mod instant;
 pub mod lookalike;
 pub mod money;
 pub mod text;
