@@ -204,8 +204,9 @@ impl ExistingByExternalId {
 pub struct TransactionAnswer {
     pub external_transaction_id: ExternalTransactionId,
     pub yupy_transaction_id: YupyTransactionId,
-    /// Another instant than ours on a 200 means that somebody else sold under our id.
-    #[serde(default, deserialize_with = "lenient::option")]
+    /// Another instant than ours on a 200 means that somebody else sold under our id. It decides, so one that cannot
+    /// be read makes the answer unreadable.
+    #[serde(default)]
     pub occurred_at: Option<Timestamp>,
     #[serde(default, deserialize_with = "lenient::option")]
     pub state: Option<State>,
@@ -308,14 +309,14 @@ mod tests {
     fn both_ids_are_enough_and_whatever_else_is_odd_is_not_held_against_the_answer() {
         let least = read(r#"{"external_transaction_id":"E-1","yupy_transaction_id":"ypt_1"}"#);
         let odd = read(
-            r#"{"external_transaction_id":"E-1","yupy_transaction_id":"ypt_1","state":{"operational":"frozen"},"occurred_at":7,
+            r#"{"external_transaction_id":"E-1","yupy_transaction_id":"ypt_1","state":{"operational":"frozen"},"occurred_at":null,
                 "duplicate":"yes","idempotency_replayed":null,"confirmed_duplicate_of":{},"ignored_differences":null,"x":[]}"#,
         );
         assert_eq!(odd, least);
     }
 
     #[test]
-    fn without_both_ids_it_is_no_answer() {
+    fn without_both_ids_or_with_a_time_that_cannot_be_compared_it_is_no_answer() {
         for json in [
             "{}",
             r#"{"external_transaction_id":"E-1"}"#,
@@ -323,6 +324,7 @@ mod tests {
             r#"{"external_transaction_id":"E-1","yupy_transaction_id":""}"#,
             r#"{"external_transaction_id":"E-1","yupy_transaction_id":null}"#,
             r#"{"external_transaction_id":"E-1","yupy_transaction_id":1}"#,
+            r#"{"external_transaction_id":"E-1","yupy_transaction_id":"ypt_1","occurred_at":"soon"}"#,
             "[]",
             "null",
         ] {
