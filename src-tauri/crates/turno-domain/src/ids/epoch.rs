@@ -7,10 +7,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Digits and capitals without the pairs that are read for each other: `0`/`O`/`Q`, `1`/`I`/`L`, `2`/`Z`, `5`/`S`,
-/// `8`/`B`, `6`/`G` (only the digit is in) and `U`/`V`.
-const ALPHABET: &[u8; 21] = b"34679ACDEFHJKMNPRTWXY";
-
 const LENGTH: usize = 3;
 
 /// One of 9 261 short codes, e.g. `K7M`.
@@ -24,26 +20,29 @@ pub struct Epoch([u8; LENGTH]);
 pub struct EpochError;
 
 impl Epoch {
-    /// The characters that an epoch is made of.
-    pub const ALPHABET: &'static str = match std::str::from_utf8(ALPHABET) {
-        Ok(text) => text,
-        Err(_) => panic!("the alphabet is ascii"),
-    };
+    /// Digits and capitals without the pairs that are read for each other: `0`/`O`/`Q`, `1`/`I`/`L`, `2`/`Z`, `5`/`S`,
+    /// `8`/`B`, `6`/`G` (only the digit is in) and `U`/`V`.
+    pub const ALPHABET: &'static str = "34679ACDEFHJKMNPRTWXY";
 
     pub fn parse(text: &str) -> Result<Epoch, EpochError> {
         let characters: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| EpochError)?;
-        if characters.iter().all(|c| ALPHABET.contains(c)) { Ok(Epoch(characters)) } else { Err(EpochError) }
+        if characters.iter().all(|c| Epoch::ALPHABET.as_bytes().contains(c)) {
+            Ok(Epoch(characters))
+        } else {
+            Err(EpochError)
+        }
     }
 
     /// Picks an epoch with eight random bytes. The remainder of so large a number favours no epoch by more than one
     /// part in 10^15, and unlike drawing again until a byte fits this always ends.
     pub fn from_random(bytes: [u8; 8]) -> Epoch {
         let mut rest = u64::from_le_bytes(bytes);
-        let base = ALPHABET.len() as u64;
+        let alphabet = Epoch::ALPHABET.as_bytes();
+        let base = alphabet.len() as u64;
         Epoch([(); LENGTH].map(|()| {
             let digit = usize::try_from(rest % base).expect("a remainder below 21 fits");
             rest /= base;
-            ALPHABET[digit]
+            alphabet[digit]
         }))
     }
 
