@@ -1,0 +1,105 @@
+/**
+ * A manager's answer to one question, while it is being given. Invariant: what is sent names the question that was
+ * on the screen; a refused PIN empties the PIN and nothing else.
+ */
+import type { Decision as DecisionKind } from '../bindings/Decision';
+import type { MoneyHandled } from '../bindings/MoneyHandled';
+import type { Person } from '../bindings/Person';
+import type { Problem } from '../bindings/Problem';
+import type { Review } from '../bindings/Review';
+import { Action } from './action.svelte';
+import { ownProblem } from './problem';
+import type { Till } from './till.svelte';
+
+export class Decision {
+  readonly #till: Till;
+  readonly #action = new Action();
+  #review = $state.raw<Review>() as Review;
+  #replaced = $state(false);
+  #kind = $state<DecisionKind | null>(null);
+
+  managerId = $state('');
+  pin = $state('');
+  listedReason = $state<string | null>(null);
+  freeReason = $state('');
+  money = $state<MoneyHandled | null>(null);
+
+  constructor(till: Till, review: Review) {
+    this.#till = till;
+    this.#review = review;
+    this.managerId = this.#likelyManager();
+  }
+
+  get review(): Review {
+    return this.#review;
+  }
+  get managers(): Person[] {
+    return this.#till.frame?.managers ?? [];
+  }
+  get kind(): DecisionKind | null {
+    return this.#kind;
+  }
+  /** Whether another question took the place of the one first shown. */
+  get replaced(): boolean {
+    return this.#replaced;
+  }
+  get busy(): boolean {
+    return this.#action.busy;
+  }
+  get problem(): Problem | null {
+    return this.#action.problem;
+  }
+  /** What goes to the audit: the listed reason, the person's own words, or both. */
+  get reason(): string {
+    return [this.listedReason, this.freeReason.trim()].filter((part) => part).join('. ');
+  }
+
+  /** A reason from the list belongs to one answer; the person's own words stay. */
+  answer(kind: DecisionKind | null): void {
+    if (kind !== this.#kind) this.listedReason = null;
+    this.#kind = kind;
+    this.#action.forget();
+  }
+
+  /** The till now asks something else about the same sale: it is shown, and a decision is for what is shown. */
+  replace(review: Review): void {
+    if (review.challenge_id !== this.#review.challenge_id) this.#replaced = true;
+    this.#review = review;
+  }
+
+  /** Whether the till took the decision. */
+  async confirm(): Promise<boolean> {
+    const decision = this.#kind;
+    if (!decision || this.busy) return false;
+    const missing = this.#missing();
+    if (missing) {
+      this.#action.refuse(missing);
+      return false;
+    }
+    const taken = await this.#action.run(() =>
+      this.#till.decide({
+        external_transaction_id: this.#review.external_transaction_id,
+        challenge_id: this.#review.challenge_id,
+        decision,
+        manager_id: this.managerId,
+        pin: this.pin,
+        reason: this.reason,
+        money: decision === 'same_sale' ? this.money : null,
+      }),
+    );
+    this.pin = '';
+    return taken;
+  }
+
+  #missing(): Problem | null {
+    if (this.reason === '') return ownProblem('reason_required');
+    if (this.#kind === 'same_sale' && !this.money) return ownProblem('money_handling_required');
+    return null;
+  }
+
+  #likelyManager(): string {
+    const phase = this.#till.phase;
+    const here = phase?.phase === 'selling' && phase.person.role === 'manager' ? phase.person : null;
+    return (here ?? this.managers[0])?.person_id ?? '';
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * A cashier's place at the counter: search, seat map, ticket and the sale just made, and which of them has the
+ * keyboard. Invariant: only *Cobrar* and Enter in a filled-in *Recibido* charge, and afterwards the search field
+ * has the keyboard, whatever the network does.
+ */
+import type { LookAlikePolicy } from '../bindings/LookAlikePolicy';
+import type { Offer } from '../bindings/Offer';
+import type { Seat } from '../bindings/Seat';
+import type { Host } from '../host/host';
+import { isImplausibleChange } from '../shared/money';
+import { LastSale } from './last-sale.svelte';
+import { OfferSearch } from './offer-search.svelte';
+import { SeatChoice } from './seat-choice.svelte';
+import { Ticket } from './ticket.svelte';
+
+export type Step = 'search' | 'seat' | 'name' | 'received';
+
+/** Why Enter in *Recibido* did not charge; the button and its keys still do. */
+export type Hesitation = 'nothing_typed' | 'implausible';
+
+export class Desk {
+  readonly search: OfferSearch;
+  readonly ticket: Ticket;
+  readonly #host: Host;
+  // An object, not a word: going to where one is already must take the keyboard there again.
+  #focus = $state.raw<{ step: Step }>({ step: 'search' });
+  #seats = $state.raw<SeatChoice | null>(null);
+  #lastSale = $state.raw<LastSale | null>(null);
+  #hesitation = $state<Hesitation | null>(null);
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.search = new OfferSearch(host);
+    this.ticket = new Ticket(host);
+    void this.search.refresh();
+  }
+
+  get step(): Step {
+    return this.#focus.step;
+  }
+  get seats(): SeatChoice | null {
+    return this.#seats;
+  }
+  get lastSale(): LastSale | null {
+    return this.#lastSale;
+  }
+  get hesitation(): Hesitation | null {
+    return this.#hesitation;
+  }
+
+  goTo(step: Step): void {
+    this.#focus = { step };
+  }
+
+  /** The till hinted at a change. */
+  refresh(): void {
+    void this.search.refresh();
+    void this.#seats?.refresh();
+    void this.#lastSale?.refresh();
+  }
+
+  /** Enter in the search field. */
+  async takeOffer(): Promise<void> {
+    const offer = await this.search.take();
+    if (offer) this.choose(offer);
+  }
+
+  /** A departure asks for its seat; everything else is on the ticket at once and the next search can begin. */
+  choose(offer: Offer): void {
+    if (offer.kind === 'departure') {
+      this.#seats = new SeatChoice(this.#host, offer);
+      this.goTo('seat');
+      return;
+    }
+    this.ticket.add(offer, null);
+    this.goTo('search');
+  }
+
+  /** Enter in the seat field: the seat is on the ticket, the passenger's name is next. */
+  async takeSeat(): Promise<void> {
+    const seats = this.#seats;
+    const seat = await seats?.take();
+    if (!seats || !seat) return;
+    this.ticket.add(seats.offer, seat);
+    this.closeSeats('name');
+  }
+
+  /** A finger on a seat puts it on the ticket or takes it off, and the map stays for the next one. */
+  toggleSeat(seat: Seat): void {
+    if (!this.#seats) return;
+    const line = this.ticket.has(this.#seats.offer, seat);
+    if (line) this.ticket.remove(line.key);
+    else this.ticket.add(this.#seats.offer, seat);
+    this.goTo('seat');
+  }
+
+  closeSeats(next: Step = 'search'): void {
+    this.#seats = null;
+    this.goTo(next);
+  }
+
+  /** + and − in the empty search field: the line just added, unless it is a seat. */
+  changeQuantity(by: 1 | -1): void {
+    const line = this.ticket.selected;
+    if (line && !line.seat) this.ticket.setQuantity(line.key, line.quantity + by);
+  }
+
+  setReceived(received: string): void {
+    this.#hesitation = null;
+    this.ticket.received = received;
+  }
+
+  /** Enter in *Recibido*: charges only what a person must have typed on purpose. */
+  async enterReceived(): Promise<void> {
+    if (this.ticket.received.trim() === '') {
+      this.#hesitation = 'nothing_typed';
+      return;
+    }
+    await this.ticket.settled();
+    const change = this.ticket.change;
+    if (change && isImplausibleChange(change)) {
+      this.#hesitation = 'implausible';
+      return;
+    }
+    await this.charge();
+  }
+
+  /** *Cobrar*. */
+  async charge(lookAlikes: LookAlikePolicy = 'ask'): Promise<void> {
+    this.#hesitation = null;
+    const pressed = await this.ticket.charge(lookAlikes);
+    if (pressed.result === 'recorded') {
+      this.#lastSale = new LastSale(this.#host, pressed.checkout);
+      this.#seats = null;
+      this.search.clear();
+      this.goTo('search');
+      void this.#lastSale.refresh();
+    }
+    if (pressed.result === 'refused') this.goTo('received');
+  }
+
+  goBack(): void {
+    this.ticket.goBack();
+    this.goTo('received');
+  }
+
+  clearTicket(): void {
+    this.#hesitation = null;
+    this.ticket.clear();
+    this.goTo(this.#seats ? 'seat' : 'search');
+  }
+}

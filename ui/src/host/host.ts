@@ -1,0 +1,49 @@
+/**
+ * Everything the page can ask of the till: one method per command, and one hint that something changed.
+ * A refused command rejects with a `Problem`. There is no other way out of the page.
+ */
+import type { Charge } from '../bindings/Charge';
+import type { ChargeOutcome } from '../bindings/ChargeOutcome';
+import type { ConnectRequest } from '../bindings/ConnectRequest';
+import type { CreateManagerRequest } from '../bindings/CreateManagerRequest';
+import type { Decide } from '../bindings/Decide';
+import type { DraftOpened } from '../bindings/DraftOpened';
+import type { Frame } from '../bindings/Frame';
+import type { Offer } from '../bindings/Offer';
+import type { OpenShiftRequest } from '../bindings/OpenShiftRequest';
+import type { PageRequest } from '../bindings/PageRequest';
+import type { Quote } from '../bindings/Quote';
+import type { QuoteRequest } from '../bindings/QuoteRequest';
+import type { Review } from '../bindings/Review';
+import type { SalePage } from '../bindings/SalePage';
+import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
+import type { SeatMap } from '../bindings/SeatMap';
+import type { SeatMapRequest } from '../bindings/SeatMapRequest';
+import type { SendReport } from '../bindings/SendReport';
+import type { SetLanguageRequest } from '../bindings/SetLanguageRequest';
+import type { SetPracticeLineRequest } from '../bindings/SetPracticeLineRequest';
+import type { UnlockRequest } from '../bindings/UnlockRequest';
+
+export interface Host {
+  frame(): Promise<Frame>;
+  startPractice(): Promise<Frame>;
+  connect(request: ConnectRequest): Promise<Frame>;
+  createManager(request: CreateManagerRequest): Promise<Frame>;
+  unlock(request: UnlockRequest): Promise<Frame>;
+  lock(): Promise<Frame>;
+  openShift(request: OpenShiftRequest): Promise<Frame>;
+  searchOffers(request: SearchOffersRequest): Promise<Offer[]>;
+  seatMap(request: SeatMapRequest): Promise<SeatMap>;
+  openDraft(): Promise<DraftOpened>;
+  quote(request: QuoteRequest): Promise<Quote>;
+  charge(request: Charge): Promise<ChargeOutcome>;
+  pending(request: PageRequest): Promise<SalePage>;
+  recentSales(request: PageRequest): Promise<SalePage>;
+  sendNow(): Promise<SendReport>;
+  reviews(): Promise<Review[]>;
+  decide(request: Decide): Promise<Frame>;
+  setPracticeLine(request: SetPracticeLineRequest): Promise<Frame>;
+  setLanguage(request: SetLanguageRequest): Promise<Frame>;
+  /** Calls back whenever what is on the screen may be out of date; the answer stops it. */
+  onChanged(listener: () => void): () => void;
+}

@@ -1,0 +1,34 @@
+/** The till behind the window's shell. The only file that knows Tauri: no other import of it exists. */
+import { invoke, isTauri } from '@tauri-apps/api/core';
+import { listen } from '@tauri-apps/api/event';
+import type { Host } from './host';
+
+const CHANGED = 'till-changed';
+
+export const insideTauri = isTauri;
+
+export const tauriHost: Host = {
+  frame: () => invoke('frame'),
+  startPractice: () => invoke('start_practice'),
+  connect: (request) => invoke('connect', { request }),
+  createManager: (request) => invoke('create_manager', { request }),
+  unlock: (request) => invoke('unlock', { request }),
+  lock: () => invoke('lock'),
+  openShift: (request) => invoke('open_shift', { request }),
+  searchOffers: (request) => invoke('search_offers', { request }),
+  seatMap: (request) => invoke('seat_map', { request }),
+  openDraft: () => invoke('open_draft'),
+  quote: (request) => invoke('quote', { request }),
+  charge: (request) => invoke('charge', { request }),
+  pending: (request) => invoke('pending', { request }),
+  recentSales: (request) => invoke('recent_sales', { request }),
+  sendNow: () => invoke('send_now'),
+  reviews: () => invoke('reviews'),
+  decide: (request) => invoke('decide', { request }),
+  setPracticeLine: (request) => invoke('set_practice_line', { request }),
+  setLanguage: (request) => invoke('set_language', { request }),
+  onChanged: (listener) => {
+    const stopping = listen(CHANGED, listener);
+    return () => void stopping.then((stop) => stop());
+  },
+};

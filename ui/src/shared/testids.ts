@@ -1,0 +1,82 @@
+/**
+ * The names by which the real-window tests find things. They are part of the screen's interface: a changed one
+ * is a changed test.
+ */
+export const testid = {
+  problem: 'problem',
+  notice: 'notice',
+
+  welcomePractice: 'welcome-practice',
+  welcomeConnect: 'welcome-connect',
+  connectAddress: 'connect-address',
+  connectCode: 'connect-code',
+  connectSubmit: 'connect-submit',
+
+  managerName: 'manager-name',
+  managerPin: 'manager-pin',
+  managerPinAgain: 'manager-pin-again',
+  managerCreate: 'manager-create',
+
+  person: (personId: string) => `person-${personId}`,
+  pinInput: 'pin-input',
+  pinDigit: (digit: string) => `pin-${digit}`,
+  unlock: 'unlock',
+  lock: 'lock',
+  language: (language: string) => `language-${language}`,
+
+  float: 'float',
+  openShift: 'open-shift',
+
+  navSell: 'nav-sell',
+  navPending: 'nav-pending',
+  navReview: 'nav-review',
+  navSales: 'nav-sales',
+
+  search: 'search',
+  offer: (offerId: string) => `offer-${offerId}`,
+  seatTyped: 'seat-typed',
+  seat: (label: string) => `seat-${label}`,
+  seatsDone: 'seats-done',
+  line: (index: number) => `line-${index}`,
+  lineQuantity: 'line-quantity',
+  lineMore: 'line-more',
+  lineFewer: 'line-fewer',
+  buyerName: 'buyer-name',
+  total: 'total',
+  due: 'due',
+  received: 'received',
+  change: 'change',
+  charge: 'charge',
+  lastSale: 'last-sale',
+  lastSaleState: 'last-sale-state',
+  lastSaleChange: 'last-sale-change',
+  lookAlike: 'look-alike',
+  lookAlikeSell: 'look-alike-sell',
+  lookAlikeBack: 'look-alike-back',
+
+  connection: 'connection',
+  pendingCount: 'pending-count',
+  reviewCount: 'review-count',
+  attentionCount: 'attention-count',
+  identityAlarm: 'identity-alarm',
+  clock: 'clock',
+  practiceLine: (line: string) => `practice-line-${line}`,
+
+  sendNow: 'send-now',
+  sendReport: 'send-report',
+  sale: (externalId: string) => `sale-${externalId}`,
+  loadMore: 'load-more',
+
+  reviewOpen: (externalId: string) => `review-open-${externalId}`,
+  reviewDialog: 'review-dialog',
+  reviewSentence: 'review-sentence',
+  decideDifferent: 'decide-different',
+  decideSame: 'decide-same',
+  decideLater: 'decide-later',
+  decideManager: 'decide-manager',
+  decidePin: 'decide-pin',
+  decideReason: 'decide-reason',
+  decideListed: (index: number) => `decide-listed-${index}`,
+  decideMoney: (money: string) => `decide-money-${money}`,
+  decideConfirm: 'decide-confirm',
+} as const;
