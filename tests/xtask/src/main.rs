@@ -1,1 +1,52 @@
-fn main() {}
+//! The commands of the project. `cargo xtask run` opens the till, `cargo xtask test` checks everything.
+//!
+//! One module a command: its `Args`, and a `run` that tells what it is doing as it goes. A command that measures
+//! ends with one line of JSON on standard output, so that a program can compare its figures; everything else
+//! that it says comes before that line. A new command is a new module and a line in [`Command`].
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to the person at the terminal is its work"
+)]
+
+mod bindings;
+mod process;
+mod run;
+mod steps;
+mod system;
+mod test;
+mod tree;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The commands of the project", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Set everything up and open the till.
+    Run(run::Args),
+    /// Check everything, as CI does.
+    Test(test::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Test(args) => test::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What the operating system must have before anything builds. On Debian and Ubuntu it is installed, elsewhere
+//! it is listed. Each need is probed by what it gives, not by a package's name, so a machine that has
+//! everything is left alone whatever its distribution, and nothing is asked of a package server.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::process;
+
+/// How it shows that a need is met.
+enum Probe {
+    Program(&'static str),
+    /// A library with its headers, by its pkg-config name.
+    Library(&'static str),
+}
+
+struct Need {
+    what_for: &'static str,
+    probe: Probe,
+    debian_package: &'static str,
+}
+
+/// What building and opening the window takes.
+const WINDOW: [Need; 3] = [
+    Need {
+        what_for: "compiling and linking",
+        probe: Probe::Program("cc"),
+        debian_package: "build-essential",
+    },
+    Need { what_for: "finding libraries", probe: Probe::Program("pkg-config"), debian_package: "pkg-config" },
+    Need {
+        what_for: "the window",
+        probe: Probe::Library("webkit2gtk-4.1"),
+        debian_package: "libwebkit2gtk-4.1-dev",
+    },
+];
+
+/// What the real-window tests take on top of it.
+const WINDOW_TESTS: [Need; 2] = [
+    Need {
+        what_for: "driving the window in tests",
+        probe: Probe::Program("WebKitWebDriver"),
+        debian_package: "webkit2gtk-driver",
+    },
+    Need { what_for: "a screen for tests", probe: Probe::Program("Xvfb"), debian_package: "xvfb" },
+];
+
+/// Oldest Node.js that the page's tools run on.
+const NODE_MAJOR: u32 = 20;
+
+pub fn prepare_for_run() -> Result<()> {
+    prepare(&WINDOW.iter().collect::<Vec<_>>())
+}
+
+pub fn prepare_for_test() -> Result<()> {
+    prepare(&WINDOW.iter().chain(&WINDOW_TESTS).collect::<Vec<_>>())
+}
+
+fn prepare(needs: &[&Need]) -> Result<()> {
+    check_node()?;
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let missing = missing(needs);
+    if missing.is_empty() {
+        println!("everything is installed");
+        return Ok(());
+    }
+    install(&missing)?;
+    let still = self::missing(&missing);
+    if !still.is_empty() {
+        bail!("installed, and still not found:\n{}", list(&still));
+    }
+    Ok(())
+}
+
+fn missing<'a>(needs: &[&'a Need]) -> Vec<&'a Need> {
+    needs.iter().copied().filter(|need| !is_met(&need.probe)).collect()
+}
+
+fn is_met(probe: &Probe) -> bool {
+    match probe {
+        Probe::Program(name) => process::is_on_path(name),
+        Probe::Library(name) => process::succeeds("pkg-config", &["--exists", name]),
+    }
+}
+
+fn install(missing: &[&Need]) -> Result<()> {
+    if !process::is_on_path("apt-get") {
+        bail!(
+            "these are missing and this system has no apt-get; install what they are called here and try again:\n{}",
+            list(missing)
+        );
+    }
+    println!("missing:\n{}", list(missing));
+    process::run(&mut apt_get(&["update"])?)?;
+    let mut words = vec!["install", "--yes", "--no-install-recommends"];
+    words.extend(missing.iter().map(|need| need.debian_package));
+    process::run(&mut apt_get(&words)?)
+}
+
+/// apt-get as root: directly, or through sudo.
+fn apt_get(args: &[&str]) -> Result<Command> {
+    let noninteractive = "DEBIAN_FRONTEND=noninteractive";
+    if is_root() {
+        return Ok(process::command("env", &[&[noninteractive, "apt-get"], args].concat()));
+    }
+    if process::is_on_path("sudo") {
+        return Ok(process::command("sudo", &[&["env", noninteractive, "apt-get"], args].concat()));
+    }
+    bail!("this needs root and there is no sudo; as root, run: apt-get {}", args.join(" "))
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn check_node() -> Result<()> {
+    let output = Command::new("node").arg("--version").output();
+    let version =
+        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    match major(&version) {
+        Some(major) if major >= NODE_MAJOR && process::is_on_path("npm") => Ok(()),
+        Some(_) | None => bail!(
+            "Node.js {NODE_MAJOR} or newer with npm is needed to build the page; found: {}",
+            if version.is_empty() { "none" } else { &version }
+        ),
+    }
+}
+
+/// `v20.11.1` is 20.
+fn major(version: &str) -> Option<u32> {
+    version.strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+fn list(needs: &[&Need]) -> String {
+    let line = |need: &&Need| {
+        let probe = match need.probe {
+            Probe::Program(name) => format!("program {name}"),
+            Probe::Library(name) => format!("library {name}"),
+        };
+        format!("  {:<24} {:<28} ({})", need.debian_package, probe, need.what_for)
+    };
+    needs.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_of_node_is_read_from_what_it_prints() {
+        assert_eq!(major("v20.20.2"), Some(20));
+        assert_eq!(major("v9.0.0"), Some(9));
+        assert_eq!(major(""), None);
+        assert_eq!(major("20.1"), None);
+    }
+
+    #[test]
+    fn a_need_that_nothing_meets_is_reported_with_its_package() {
+        let need =
+            Need { what_for: "x", probe: Probe::Program("no-such-program"), debian_package: "no-such" };
+        let found = missing(&[&need]);
+        assert_eq!(found.len(), 1);
+        assert!(list(&found).contains("no-such "), "{}", list(&found));
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask test`: everything that must hold, in the order in which a mistake shows soonest.
+//!
+//! All cargo calls choose the same packages and features, because another choice would build the window
+//! toolkit a second time. The page is built before anything that compiles the shell, which carries it inside.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::steps::{self, Step};
+use crate::{bindings, process, system, ui};
+
+/// With it, the real-window tests exist; they need the shell's binary, a page and a screen.
+const WINDOW_TESTS: &str = "turno-tests/window";
+
+const STEPS: &[Step] = &[
+    Step { name: "system", about: "system packages", work: system::prepare_for_test },
+    Step { name: "format", about: "Rust formatting", work: format },
+    Step { name: "packages", about: "the page's packages", work: ui::install },
+    Step { name: "ui-lint", about: "lint and formatting of the page", work: || ui::script("lint") },
+    Step { name: "ui-types", about: "types of the page", work: || ui::script("check") },
+    Step { name: "ui-tests", about: "unit tests of the page", work: || ui::script("test") },
+    Step { name: "ui-build", about: "build of the page", work: ui::build },
+    Step { name: "clippy", about: "lints of all Rust code, warnings are errors", work: clippy },
+    Step { name: "build", about: "all Rust code and tests", work: build },
+    Step { name: "bindings", about: "generated TypeScript is current", work: check_bindings },
+    Step { name: "window", about: "tests in the real window, on a screen of their own", work: window_tests },
+    Step { name: "rust", about: "all other Rust tests", work: rust_tests },
+];
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run only these steps, e.g. `--only clippy,rust`. They may need what earlier steps left behind.
+    #[arg(long, value_delimiter = ',', value_name = "STEP")]
+    only: Vec<String>,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let known = |name: &String| STEPS.iter().any(|step| step.name == name);
+    if let Some(unknown) = args.only.iter().find(|name| !known(name)) {
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        bail!("there is no step `{unknown}`; the steps are {}", names.join(", "));
+    }
+    let chosen = |step: &&Step| args.only.is_empty() || args.only.iter().any(|name| name == step.name);
+    Ok(steps::run(&STEPS.iter().filter(chosen).collect::<Vec<_>>()))
+}
+
+fn format() -> Result<()> {
+    process::run(&mut process::cargo(&["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    let targets = ["clippy", "--workspace", "--all-targets", "--features", WINDOW_TESTS];
+    process::run(&mut process::cargo(&[&targets[..], &["--", "--deny", "warnings"]].concat()))
+}
+
+fn build() -> Result<()> {
+    process::run(&mut process::cargo(&["build", "--workspace", "--all-targets", "--features", WINDOW_TESTS]))
+}
+
+fn check_bindings() -> Result<()> {
+    bindings::check(&["--workspace", "--features", WINDOW_TESTS, "--lib"])
+}
+
+fn window_tests() -> Result<()> {
+    process::run(&mut process::cargo(&[
+        "test",
+        "--workspace",
+        "--features",
+        WINDOW_TESTS,
+        "--test",
+        "window",
+    ]))
+}
+
+fn rust_tests() -> Result<()> {
+    process::run(&mut process::cargo(&["test", "--workspace"]))
+}
