@@ -1,1 +1,3 @@
+//! The program `turno`.
+
 fn main() {}

@@ -1,1 +1,17 @@
-//! The test harness.
+//! The harness of the tests that need more than one crate.
+//!
+//! Invariant: whatever a test starts is its own (screen, driver, window, data folder) and ends with it, so tests run
+//! in parallel and in any order.
+
+mod driver;
+mod machine;
+mod process;
+mod screen;
+pub mod tree;
+mod wait;
+mod window;
+
+pub use machine::Machine;
+pub use thirtyfour::Key;
+pub use wait::until;
+pub use window::Window;

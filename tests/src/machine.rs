@@ -1,0 +1,54 @@
+//! A machine of its own for one test: a screen, a home folder, a data folder. A till can be opened on it, killed, and
+//! opened again.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use tempfile::TempDir;
+
+use crate::driver::Driver;
+use crate::screen::Screen;
+use crate::tree;
+use crate::window::Window;
+
+pub struct Machine {
+    screen: Screen,
+    home: TempDir,
+    data: PathBuf,
+}
+
+impl Machine {
+    /// With the screen of a till that has room.
+    pub fn new() -> Result<Self> {
+        Self::with_screen(1280, 800)
+    }
+
+    pub fn with_screen(width: u32, height: u32) -> Result<Self> {
+        let home = TempDir::new()?;
+        let data = home.path().join("turno");
+        Ok(Self { screen: Screen::start(width, height)?, home, data })
+    }
+
+    /// The till's data folder. Its databases may be opened while no till is.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The embedded server's database, for looking at when the till is closed.
+    pub fn server_database(&self) -> PathBuf {
+        self.data.join("practice/yupy.db")
+    }
+
+    /// Opens the till in practice.
+    pub async fn practise(&self) -> Result<Window> {
+        self.open(&["--practice"]).await
+    }
+
+    /// Opens the till with these arguments besides the data folder's.
+    pub async fn open(&self, args: &[&str]) -> Result<Window> {
+        let mut words = vec!["--data-dir".to_owned(), self.data.display().to_string()];
+        words.extend(args.iter().map(|&word| word.to_owned()));
+        let driver = Driver::start(&self.screen, self.home.path()).await?;
+        Window::open(driver, &tree::binaries().join("turno"), &words).await
+    }
+}

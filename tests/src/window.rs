@@ -1,0 +1,178 @@
+//! The till's real window, seen and handled as a person does: what is on the screen, keys, clicks.
+//!
+//! Parts of the page are named by their `data-testid`. Every look waits until what it looks for is there; a look in
+//! vain leaves a picture of the window and its text.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use thirtyfour::{By, TypingData, WebDriver};
+
+use crate::driver::Driver;
+use crate::tree;
+use crate::wait::until;
+use crate::{process, process::child_named};
+
+/// Ends with the value.
+pub struct Window {
+    /// Nothing once the window was killed.
+    page: Option<WebDriver>,
+    _driver: Driver,
+    till: u32,
+}
+
+/// One part of the page at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub text: String,
+    /// `data-state`, `data-code` and so on, without the prefix.
+    pub data: std::collections::BTreeMap<String, String>,
+    pub value: Option<String>,
+    pub is_enabled: bool,
+}
+
+impl Window {
+    pub(crate) async fn open(driver: Driver, binary: &Path, args: &[String]) -> Result<Self> {
+        let page = driver.open(binary, args).await?;
+        let name = binary.file_name().context("a program has a name")?.to_string_lossy();
+        let till = child_named(driver.id(), &name)?.context("the driver has no till")?;
+        Ok(Self { page: Some(page), _driver: driver, till })
+    }
+
+    /// `kill -9`: no warning, no goodbye.
+    pub async fn kill(mut self) -> Result<()> {
+        self.forget_page();
+        process::kill(self.till).await
+    }
+
+    /// Types into whatever has the focus.
+    pub async fn keys(&self, keys: impl Into<TypingData>) -> Result<()> {
+        Ok(self.page().action_chain().send_keys(keys).perform().await?)
+    }
+
+    pub async fn click(&self, test_id: &str) -> Result<()> {
+        self.wait(&format!("`{test_id}` can be clicked"), async || {
+            let Ok(element) = self.page().find(By::Css(css(test_id))).await else { return Ok(None) };
+            // Not yet in the way of the pointer, or replaced meanwhile: ask again.
+            Ok(element.click().await.ok())
+        })
+        .await
+    }
+
+    /// The part, once it is on the screen.
+    pub async fn see(&self, test_id: &str) -> Result<Part> {
+        self.see_where(test_id, "is on the screen", |_| true).await
+    }
+
+    /// The part, once its text contains this.
+    pub async fn see_text(&self, test_id: &str, text: &str) -> Result<Part> {
+        self.see_where(test_id, &format!("says \"{text}\""), |part| part.text.contains(text)).await
+    }
+
+    /// The part, once its `data-state` is this.
+    pub async fn see_state(&self, test_id: &str, state: &str) -> Result<Part> {
+        let is_so = |part: &Part| part.data.get("state").is_some_and(|found| found == state);
+        self.see_where(test_id, &format!("is in the state {state}"), is_so).await
+    }
+
+    /// The part, once it is as asked. `what` completes the sentence "until `part` …".
+    pub async fn see_where(&self, test_id: &str, what: &str, wanted: impl Fn(&Part) -> bool) -> Result<Part> {
+        self.wait(&format!("`{test_id}` {what}"), async || {
+            Ok(self.look(test_id).await?.filter(|part| wanted(part)))
+        })
+        .await
+    }
+
+    /// Waits until the part is not on the screen any more.
+    pub async fn see_gone(&self, test_id: &str) -> Result<()> {
+        self.wait(&format!("`{test_id}` is gone"), async || {
+            Ok(self.look(test_id).await?.is_none().then_some(()))
+        })
+        .await
+    }
+
+    /// The part as it is now, if it is on the screen.
+    pub async fn look(&self, test_id: &str) -> Result<Option<Part>> {
+        Ok(self.look_all(&css(test_id)).await?.into_iter().next())
+    }
+
+    /// The visible parts that fit a CSS selector, as they are now.
+    pub async fn look_all(&self, selector: &str) -> Result<Vec<Part>> {
+        let found = self.page().execute(LOOK, vec![selector.into()]).await?;
+        found.json().as_array().context("a list of parts")?.iter().map(read_part).collect()
+    }
+
+    /// Runs a script in the page; for what no person could see.
+    pub async fn script(&self, script: &str) -> Result<serde_json::Value> {
+        Ok(self.page().execute(script, Vec::new()).await?.json().clone())
+    }
+
+    /// Waits for something that is not one part of the page; a wait in vain leaves a picture.
+    pub async fn wait<T>(&self, what: &str, ask: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
+        match until(what, ask).await {
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                let name = std::thread::current().name().unwrap_or("window").replace("::", "-");
+                let picture = self.screenshot(&format!("failed-{name}")).await;
+                let text = self.script("return document.body.innerText").await;
+                Err(error.context(format!("picture: {picture:?}\npage: {text:?}")))
+            }
+        }
+    }
+
+    /// Keeps a picture of the window and tells where.
+    pub async fn screenshot(&self, name: &str) -> Result<std::path::PathBuf> {
+        let folder = tree::screenshots();
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{name}.png"));
+        self.page().screenshot(&path).await?;
+        Ok(path)
+    }
+
+    fn page(&self) -> &WebDriver {
+        self.page.as_ref().expect("only a killed window has no page, and killing takes the value")
+    }
+
+    /// The session is not ended in the driver's way: that would ask a process that is gone.
+    fn forget_page(&mut self) {
+        if let Some(page) = self.page.take() {
+            page.leak().ok();
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.forget_page();
+        // The driver does not take its program along when it is killed.
+        std::process::Command::new("kill").args(["-9", &self.till.to_string()]).status().ok();
+    }
+}
+
+fn css(test_id: &str) -> String {
+    format!("[data-testid=\"{test_id}\"]")
+}
+
+/// Everything about the visible parts in one go, so that a page that changes meanwhile cannot tear it.
+const LOOK: &str = "
+    return [...document.querySelectorAll(arguments[0])]
+        .filter((part) => part.checkVisibility())
+        .map((part) => ({
+            text: part.innerText,
+            data: { ...part.dataset },
+            value: part.value ?? null,
+            isEnabled: !part.disabled,
+        }));
+";
+
+fn read_part(part: &serde_json::Value) -> Result<Part> {
+    let Some(data) = part["data"].as_object() else { bail!("a part without data: {part}") };
+    let data = data.iter().map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
+    Ok(Part {
+        text: part["text"].as_str().context("a part has a text")?.to_owned(),
+        data: data.collect(),
+        value: part["value"].as_str().map(str::to_owned),
+        is_enabled: part["isEnabled"].as_bool().context("a part is enabled or not")?,
+    })
+}

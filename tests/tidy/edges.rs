@@ -1,0 +1,77 @@
+//! Which package may depend on which. Cargo keeps cycles away; this keeps the directions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use turno_tests::tree::root;
+
+/// Everything that a package of ours may know of the others, in whatever kind of dependency. The tests may know all.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("turno-domain", &[]),
+    ("turno-protocol", &["turno-domain"]),
+    ("turno-sqlite", &[]),
+    ("turno-till", &["turno-domain", "turno-protocol", "turno-sqlite"]),
+    ("turno-server", &["turno-domain", "turno-protocol", "turno-sqlite"]),
+    ("turno", &["turno-domain", "turno-protocol", "turno-server", "turno-till"]),
+    ("turno-tests", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server"]),
+    ("xtask", &[]),
+];
+
+#[test]
+fn packages_know_only_what_they_may() {
+    let allowed: BTreeMap<_, BTreeSet<_>> =
+        ALLOWED.iter().map(|(name, known)| (*name, known.iter().copied().collect())).collect();
+    let packages = dependencies();
+    let ours: BTreeSet<_> = packages.keys().map(String::as_str).collect();
+    assert_eq!(
+        ours,
+        allowed.keys().copied().collect(),
+        "the packages of the workspace and the rules about them"
+    );
+    for (name, known) in &packages {
+        let of_ours = known.iter().map(String::as_str).filter(|known| ours.contains(known));
+        let forbidden: Vec<_> = of_ours.filter(|known| !allowed[name.as_str()].contains(known)).collect();
+        assert!(forbidden.is_empty(), "{name} must not know {forbidden:?}");
+    }
+}
+
+#[test]
+fn only_the_shell_knows_the_window_toolkit() {
+    for (name, known) in dependencies() {
+        let toolkit: Vec<_> = known.iter().filter(|known| known.starts_with("tauri")).collect();
+        assert!(name == "turno" || toolkit.is_empty(), "{name} must not know {toolkit:?}");
+    }
+}
+
+#[test]
+fn the_domain_reads_no_clock_does_no_io_and_speaks_no_sql() {
+    let heavy = ["rusqlite", "tokio", "reqwest", "axum", "getrandom"];
+    let known = &dependencies()["turno-domain"];
+    let found: Vec<_> = heavy.iter().filter(|heavy| known.contains(**heavy)).collect();
+    assert!(found.is_empty(), "turno-domain must not know {found:?}");
+}
+
+/// Two copies of SQLite in one process drop each other's file locks.
+#[test]
+fn there_is_one_sqlite_in_the_whole_tree() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).expect("the lock file is committed");
+    assert_eq!(lock.lines().filter(|line| *line == "name = \"libsqlite3-sys\"").count(), 1);
+}
+
+/// Package name to the names of its direct dependencies: normal, build and dev.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]).current_dir(root());
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata is JSON");
+    let name = |value: &Value| value["name"].as_str().expect("everything has a name").to_owned();
+    let list = |value: &Value, member: &str| value[member].as_array().expect("a list").clone();
+    list(&metadata, "packages")
+        .iter()
+        .map(|package| (name(package), list(package, "dependencies").iter().map(name).collect()))
+        .collect()
+}

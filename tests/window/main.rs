@@ -1,0 +1,1 @@
+//! The real window, under Xvfb, driven as a person would.
