@@ -1,5 +1,26 @@
 //! A till without a screen: it sells, queues and sends.
 //!
-//! Invariant: a sale is committed here first and talks to the network afterwards.
+//! [`Till`] is the whole of it. A sale goes press → [`sell`] (one transaction) → [`relay`] → [`answer`] →
+//! [`settle`]; what is shown is in [`view`]. Invariant: a sale is committed here first and talks to the network
+//! afterwards, and only YUPY's own word settles it.
 
+pub mod answer;
+pub mod catalog;
+pub mod clock;
+pub mod enrol;
+pub mod outbox;
+pub mod pins;
+mod problem;
+pub mod random;
+pub mod relay;
+mod review;
+mod secrets;
+mod sell;
+pub mod settle;
+pub mod store;
+mod till;
+pub mod transport;
 pub mod view;
+
+pub use till::{Connector, Options, Till};
+pub use turno_sqlite::WriterMode;

@@ -318,7 +318,7 @@ pub enum LookAlikePolicy {
 #[ts(export)]
 pub enum ChargeOutcome {
     /// Committed on this till. From here on it cannot be lost.
-    Recorded { checkout: Checkout },
+    Recorded { checkout: Box<Checkout> },
     /// Nothing was recorded; the cashier decides.
     LookAlike { warnings: Vec<LookAlike> },
 }

@@ -1,0 +1,233 @@
+//! What can be sold, and how it is found while somebody types.
+//!
+//! Built once from the catalog that YUPY gave, then only read. Invariant: every price in it is positive and within
+//! what YUPY accepts; an entry that is not is left out when the catalog is loaded, so it can never be on a ticket.
+
+use std::collections::HashMap;
+
+use turno_domain::text::fold_for_comparison;
+use turno_domain::{Currency, Money};
+use turno_protocol::catalog::{CatalogBody, Layout};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::clock::{Millis, rfc3339};
+use crate::view::{self, OfferKind};
+
+/// The product of every seat ticket: without it a seat and a suitcase of one price and one buyer would look alike.
+const SEAT_PRODUCT: &str = "pasaje";
+/// A bus that leaves late still takes passengers; after this it is gone from the list.
+const SOLD_AFTER_DEPARTURE_MS: i64 = 30 * 60_000;
+/// More results than a screen shows are no help.
+pub const RESULTS_LIMIT: usize = 200;
+
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub offer_id: String,
+    pub kind: OfferKind,
+    pub name: String,
+    pub detail: String,
+    pub price: Money,
+    pub route: Option<String>,
+    pub service: Option<String>,
+    pub product: String,
+    pub departs_at: Option<Millis>,
+    seat_prices: HashMap<String, Money>,
+    layout: Option<usize>,
+    /// Folded words for the search.
+    words: Vec<String>,
+}
+
+impl Offer {
+    /// The price of a place; seats of the lower deck may cost more.
+    #[must_use]
+    pub fn price_of(&self, seat: Option<&str>) -> Money {
+        seat.and_then(|seat| self.seat_prices.get(seat)).copied().unwrap_or(self.price)
+    }
+
+    /// What a ticket line and a list call it.
+    #[must_use]
+    pub fn description(&self, seat: Option<&str>, quantity: u32) -> String {
+        let mut text = self.name.clone();
+        if let Some(at) = self.departs_at {
+            text = format!("{text} {}", &rfc3339(at)[11..16]);
+        }
+        if let Some(seat) = seat {
+            text = format!("{text} · asiento {seat}");
+        }
+        if quantity > 1 { format!("{quantity} × {text}") } else { text }
+    }
+
+    #[must_use]
+    pub fn view(&self, seats_free: Option<u32>) -> view::Offer {
+        view::Offer {
+            offer_id: self.offer_id.clone(),
+            kind: self.kind,
+            name: self.name.clone(),
+            detail: self.detail.clone(),
+            route: self.route.clone(),
+            departs_at: self.departs_at.map(rfc3339),
+            price: self.price.into(),
+            seats_free,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    offers: Vec<Offer>,
+    by_id: HashMap<String, usize>,
+    layouts: Vec<Layout>,
+}
+
+impl Catalog {
+    /// Reads a catalog; entries that cannot be sold are left out.
+    #[must_use]
+    pub fn new(body: &CatalogBody, currency: Currency) -> Self {
+        let mut catalog = Self::default();
+        let mut layouts = HashMap::new();
+        for layout in &body.layouts {
+            layouts.insert(layout.layout.as_str(), catalog.layouts.len());
+            catalog.layouts.push(layout.clone());
+        }
+        let price = |text: &str| Money::parse_amount(text, currency).ok();
+        for service in &body.services {
+            let (Some(fare), Some(&layout)) = (price(&service.fare), layouts.get(service.layout.as_str()))
+            else {
+                continue;
+            };
+            let seat_prices =
+                service.seat_fares.iter().filter_map(|(seat, fare)| Some((seat.clone(), price(fare)?)));
+            let route = body.routes.iter().find(|route| route.route == service.route);
+            let stops = route.map(|route| route.stops.join(" ")).unwrap_or_default();
+            catalog.add(
+                Offer {
+                    offer_id: format!("departure:{}", service.service),
+                    kind: OfferKind::Departure,
+                    name: service.name.clone(),
+                    detail: service.detail.clone(),
+                    price: fare,
+                    route: Some(service.route.clone()),
+                    service: Some(service.service.clone()),
+                    product: SEAT_PRODUCT.to_owned(),
+                    departs_at: Some(service.departs_at.as_millisecond()),
+                    seat_prices: seat_prices.collect(),
+                    layout: Some(layout),
+                    words: Vec::new(),
+                },
+                &[&stops, &service.route],
+            );
+        }
+        for fare in &body.fares {
+            let Some(amount) = price(&fare.price) else { continue };
+            catalog.add_plain(
+                OfferKind::Fare,
+                &fare.fare,
+                &fare.name,
+                &fare.detail,
+                amount,
+                Some(&fare.route),
+            );
+        }
+        for product in &body.products {
+            let Some(amount) = price(&product.price) else { continue };
+            catalog.add_plain(
+                OfferKind::Product,
+                &product.product,
+                &product.name,
+                &product.detail,
+                amount,
+                None,
+            );
+        }
+        catalog
+    }
+
+    fn add_plain(
+        &mut self,
+        kind: OfferKind,
+        id: &str,
+        name: &str,
+        detail: &str,
+        price: Money,
+        route: Option<&str>,
+    ) {
+        let prefix = match kind {
+            OfferKind::Fare => "fare",
+            OfferKind::Product => "product",
+            OfferKind::Departure => "departure",
+        };
+        self.add(
+            Offer {
+                offer_id: format!("{prefix}:{id}"),
+                kind,
+                name: name.to_owned(),
+                detail: detail.to_owned(),
+                price,
+                route: route.map(str::to_owned),
+                service: None,
+                product: id.to_owned(),
+                departs_at: None,
+                seat_prices: HashMap::new(),
+                layout: None,
+                words: Vec::new(),
+            },
+            &[route.unwrap_or_default()],
+        );
+    }
+
+    fn add(&mut self, mut offer: Offer, more: &[&str]) {
+        let time = offer.departs_at.map(|at| rfc3339(at)[11..16].to_owned()).unwrap_or_default();
+        let text = [offer.name.as_str(), &offer.detail, &time, &more.join(" ")].join(" ");
+        offer.words = words(&text);
+        self.by_id.insert(offer.offer_id.clone(), self.offers.len());
+        self.offers.push(offer);
+    }
+
+    #[must_use]
+    pub fn offer(&self, offer_id: &str) -> Option<&Offer> {
+        self.by_id.get(offer_id).and_then(|&index| self.offers.get(index))
+    }
+
+    #[must_use]
+    pub fn layout(&self, offer: &Offer) -> Option<&Layout> {
+        offer.layout.and_then(|index| self.layouts.get(index))
+    }
+
+    /// Offers of which every typed word begins a word: departures that have not left, soonest first, then fares,
+    /// then products.
+    #[must_use]
+    pub fn search(&self, text: &str, now: Millis, limit: usize) -> Vec<&Offer> {
+        let wanted = words(text);
+        let begins = |offer: &Offer| {
+            wanted.iter().all(|want| offer.words.iter().any(|word| word.starts_with(want.as_str())))
+        };
+        let on_sale = |offer: &Offer| {
+            offer.departs_at.is_none_or(|at| at.saturating_add(SOLD_AFTER_DEPARTURE_MS) > now)
+        };
+        let mut found: Vec<&Offer> =
+            self.offers.iter().filter(|offer| on_sale(offer) && begins(offer)).collect();
+        found.sort_by_key(|offer| (rank(offer.kind), offer.departs_at));
+        found.truncate(limit.min(RESULTS_LIMIT));
+        found
+    }
+}
+
+fn rank(kind: OfferKind) -> u8 {
+    match kind {
+        OfferKind::Departure => 0,
+        OfferKind::Fare => 1,
+        OfferKind::Product => 2,
+    }
+}
+
+/// Words without case and accents: nobody types `Huánuco` on a bus.
+fn words(text: &str) -> Vec<String> {
+    let plain: String =
+        fold_for_comparison(text).nfd().filter(|letter| !is_combining_mark(*letter)).collect();
+    plain
+        .split(|letter: char| !letter.is_alphanumeric() && letter != ':')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

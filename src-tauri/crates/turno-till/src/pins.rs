@@ -1,0 +1,224 @@
+//! PINs: who is at the till, and who may decide.
+//!
+//! Invariant: a try is counted on the disk before it is checked, so neither a kill nor a hundred parallel calls give
+//! a free one; an unknown person costs the same time and gets the same answer as a wrong PIN.
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use turno_sqlite::Database;
+
+use crate::clock::{Millis, SharedClock};
+use crate::random::SharedEntropy;
+use crate::secrets::Secrets;
+use crate::store::audit::{self, Event};
+use crate::store::people;
+use crate::view::{Person, Problem, ProblemCode, Role};
+
+/// OWASP's floor for Argon2id: 19 MiB, two passes. A short PIN is protected by the pepper and the lock-out, not by this.
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+pub const PIN_DIGITS_MIN: usize = 6;
+pub const PIN_DIGITS_MAX: usize = 12;
+/// Wrong tries that cost nothing but the check.
+const FREE_FAILURES: u32 = 3;
+/// Ten failures lock; before that the wait doubles from two seconds.
+const LOCK_FAILURES: u32 = 10;
+const DELAY_BASE_MS: i64 = 2_000;
+const LOCK_MS: i64 = 15 * 60_000;
+
+/// Something like a hash, for people who do not exist: checking it takes as long.
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5LW5vYm9keQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+#[derive(Clone)]
+pub struct Pins {
+    pub db: Database,
+    pub clock: SharedClock,
+    pub entropy: SharedEntropy,
+    pub secrets: Secrets,
+}
+
+impl Pins {
+    /// Adds a person who can unlock the till.
+    ///
+    /// # Errors
+    /// `pin_weak`, `name_invalid`.
+    pub async fn add(&self, person: Person, pin: &str) -> Result<(), Problem> {
+        check_strength(pin)?;
+        let mut salt = [0; 16];
+        self.entropy.fill(&mut salt);
+        let hash = self.hash(pin.to_owned(), salt).await?;
+        let now = self.clock.now().as_millisecond();
+        self.db
+            .write(move |conn| {
+                people::insert(conn, &person, &hash)?;
+                let entry = audit::Entry {
+                    person_id: Some(&person.person_id),
+                    data: serde_json::json!({ "role": person.role.as_word() }),
+                    ..audit::Entry::new(Event::PersonCreated)
+                };
+                audit::append(conn, now, &entry)?;
+                Ok::<_, Problem>(())
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Whether this is the person's PIN. A right one forgives the wrong ones before it.
+    ///
+    /// # Errors
+    /// `pin_wrong`; `pin_locked` with the seconds to wait as detail.
+    pub async fn verify(&self, person_id: &str, pin: &str) -> Result<Person, Problem> {
+        let (id, now) = (person_id.to_owned(), self.clock.now().as_millisecond());
+        let known = self
+            .db
+            .write(move |conn| {
+                let Some(lock) = people::lock(conn, &id)? else { return Ok(None) };
+                if lock.locked_until > now {
+                    return Err(locked(lock.locked_until - now));
+                }
+                people::count_try(conn, &id, now.saturating_add(delay_ms(lock.failures + 1)))?;
+                Ok::<_, Problem>(Some(lock.pin_hash))
+            })
+            .await?;
+        let right = self.matches(pin.to_owned(), known.clone().unwrap_or_else(|| NOBODY.to_owned())).await?;
+        let id = person_id.to_owned();
+        if known.is_none() || !right {
+            self.note_refusal(known.map(|_| id), now).await?;
+            return Err(ProblemCode::PinWrong.into());
+        }
+        let person = self
+            .db
+            .write(move |conn| {
+                people::forgive(conn, &id)?;
+                Ok::<_, Problem>(people::find(conn, &id)?)
+            })
+            .await?;
+        person.ok_or_else(|| ProblemCode::PinWrong.into())
+    }
+
+    /// A manager's PIN, for one act.
+    ///
+    /// # Errors
+    /// As [`Self::verify`], and `manager_required`.
+    pub async fn approve(&self, manager_id: &str, pin: &str) -> Result<Person, Problem> {
+        let person = self.verify(manager_id, pin).await?;
+        match person.role {
+            Role::Manager => Ok(person),
+            Role::Cashier => Err(ProblemCode::ManagerRequired.into()),
+        }
+    }
+
+    async fn note_refusal(&self, person_id: Option<String>, now: Millis) -> Result<(), Problem> {
+        self.db
+            .write(move |conn| {
+                let entry =
+                    audit::Entry { person_id: person_id.as_deref(), ..audit::Entry::new(Event::PinRefused) };
+                Ok::<_, Problem>(audit::append(conn, now, &entry)?)
+            })
+            .await?;
+        Ok(())
+    }
+
+    async fn hash(&self, pin: String, salt: [u8; 16]) -> Result<String, Problem> {
+        let pepper = self.secrets.pepper.clone();
+        blocking(move || {
+            let hash = argon2(&pepper)?.hash_password_with_salt(pin.as_bytes(), &salt);
+            hash.map(|hash: argon2::password_hash::phc::PasswordHash| hash.to_string())
+                .map_err(|_| ProblemCode::Internal.into())
+        })
+        .await
+    }
+
+    async fn matches(&self, pin: String, hash: String) -> Result<bool, Problem> {
+        let pepper = self.secrets.pepper.clone();
+        blocking(move || {
+            let Ok(hash) = PasswordHash::new(&hash) else { return Err(ProblemCode::Internal.into()) };
+            Ok(argon2(&pepper)?.verify_password(pin.as_bytes(), &hash).is_ok())
+        })
+        .await
+    }
+}
+
+/// Hashing takes some 20 ms of a core; the threads that serve the screen stay free.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ProblemCode::Internal.into()))
+}
+
+fn argon2(pepper: &str) -> Result<Argon2<'_>, Problem> {
+    let params =
+        Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within Argon2's range");
+    Argon2::new_with_secret(pepper.as_bytes(), Algorithm::Argon2id, Version::V0x13, params)
+        .map_err(|_| ProblemCode::Internal.into())
+}
+
+fn locked(wait_ms: i64) -> Problem {
+    Problem::with(ProblemCode::PinLocked, ((wait_ms + 999) / 1_000).to_string())
+}
+
+/// How long nobody may try after so many failures in a row.
+fn delay_ms(failures: u32) -> i64 {
+    if failures < FREE_FAILURES {
+        0
+    } else if failures < LOCK_FAILURES {
+        DELAY_BASE_MS << (failures - FREE_FAILURES)
+    } else {
+        LOCK_MS
+    }
+}
+
+/// Six digits or more, and none of the PINs that a thief types first: one digit repeated, a run up or down, a
+/// block repeated, a date's year doubled.
+fn check_strength(pin: &str) -> Result<(), Problem> {
+    let digits: Vec<u8> = pin.bytes().filter(u8::is_ascii_digit).collect();
+    if digits.len() != pin.len() || !(PIN_DIGITS_MIN..=PIN_DIGITS_MAX).contains(&digits.len()) {
+        return Err(ProblemCode::PinWeak.into());
+    }
+    let step = |by: u8| digits.windows(2).all(|pair| (pair[0] - b'0' + by) % 10 == pair[1] - b'0');
+    let repeats = (1..=digits.len() / 2).any(|size| {
+        digits.len().is_multiple_of(size) && digits.chunks(size).all(|chunk| chunk == &digits[..size])
+    });
+    if step(0) || step(1) || step(9) || repeats {
+        return Err(ProblemCode::PinWeak.into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pins_that_a_thief_types_first_are_refused() {
+        for weak in [
+            "",
+            "12345",
+            "123456",
+            "654321",
+            "000000",
+            "121212",
+            "123123",
+            "901234",
+            "2580x1",
+            "1234567890123",
+        ] {
+            assert!(check_strength(weak).is_err(), "{weak}");
+        }
+        for fair in ["314159", "271828", "482913", "19870423"] {
+            assert!(check_strength(fair).is_ok(), "{fair}");
+        }
+    }
+
+    #[test]
+    fn the_wait_grows_and_ten_failures_lock() {
+        let waits: Vec<i64> = (1..=11).map(delay_ms).collect();
+        assert_eq!(waits[..3], [0, 0, 2_000]);
+        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]), "{waits:?}");
+        assert_eq!(waits[9..], [LOCK_MS, LOCK_MS]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Refusals and failures in the user's language.
+//!
+//! Invariant: every code has one Spanish sentence here that says what happened and what to do; the screen has the
+//! same in each of its languages. Nothing in `detail` is secret.
+
+use turno_sqlite::{OpenError, WriteError};
+
+use crate::transport::AddressError;
+use crate::view::{Money, Problem, ProblemCode};
+
+impl Problem {
+    #[must_use]
+    pub fn new(code: ProblemCode) -> Self {
+        Self { code, message: sentence(code).to_owned(), detail: None }
+    }
+
+    #[must_use]
+    pub fn with(code: ProblemCode, detail: impl Into<String>) -> Self {
+        Self { detail: Some(detail.into()), ..Self::new(code) }
+    }
+}
+
+impl From<ProblemCode> for Problem {
+    fn from(code: ProblemCode) -> Self {
+        Self::new(code)
+    }
+}
+
+impl From<turno_domain::Money> for Money {
+    fn from(money: turno_domain::Money) -> Self {
+        Self { minor: money.minor(), currency: money.currency().code().to_owned() }
+    }
+}
+
+impl From<AddressError> for Problem {
+    fn from(error: AddressError) -> Self {
+        Self::with(ProblemCode::AddressInvalid, error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        if turno_sqlite::is_disk_full(&error) {
+            return ProblemCode::DiskFull.into();
+        }
+        tracing::error!(%error, "the till's database refused");
+        ProblemCode::Internal.into()
+    }
+}
+
+impl From<WriteError<Problem>> for Problem {
+    fn from(error: WriteError<Problem>) -> Self {
+        match error {
+            WriteError::Rejected(problem) => problem,
+            WriteError::Full => ProblemCode::DiskFull.into(),
+            WriteError::OutcomeUnknown(error) => {
+                tracing::error!(%error, "a commit has an unknown outcome");
+                ProblemCode::OutcomeUnknown.into()
+            }
+            WriteError::NotCommitted(error) => {
+                tracing::error!(%error, "a write was not committed");
+                ProblemCode::Internal.into()
+            }
+            WriteError::Closed => ProblemCode::NotAllowedNow.into(),
+        }
+    }
+}
+
+impl From<OpenError> for Problem {
+    fn from(error: OpenError) -> Self {
+        let code = match &error {
+            OpenError::Newer { .. } => ProblemCode::DatabaseNewer,
+            OpenError::NotWritable(_) => ProblemCode::FolderNotWritable,
+            OpenError::NotADatabase(_) | OpenError::Damaged(_) => ProblemCode::DatabaseDamaged,
+            OpenError::Full(_) => ProblemCode::DiskFull,
+            OpenError::Locked(_) => ProblemCode::FolderInUse,
+            OpenError::Setting { .. } | OpenError::Migration { .. } | OpenError::Other(_) => {
+                ProblemCode::Internal
+            }
+        };
+        Self::with(code, error.to_string())
+    }
+}
+
+fn sentence(code: ProblemCode) -> &'static str {
+    match code {
+        ProblemCode::FolderInUse => "Otra ventana de Turno ya usa esta carpeta. Ciérrala y vuelve a abrir.",
+        ProblemCode::FolderNotWritable => "No se puede escribir en la carpeta de datos. Revisa los permisos.",
+        ProblemCode::DatabaseNewer => {
+            "Los datos son de una versión más nueva de Turno. Actualiza el programa; no se cambió nada."
+        }
+        ProblemCode::DatabaseDamaged => {
+            "El archivo de ventas está dañado. No se cambió nada; llama a soporte."
+        }
+        ProblemCode::DiskFull => "El disco está lleno. No cobres: libera espacio y vuelve a intentarlo.",
+        ProblemCode::AddressInvalid => "La dirección de YUPY no es válida.",
+        ProblemCode::AddressUnreachable => "No se pudo llegar a esa dirección. Revisa la red y la dirección.",
+        ProblemCode::EnrolmentRefused => "YUPY no aceptó el código. Pide un código nuevo.",
+        ProblemCode::NotYupy => "En esa dirección no responde YUPY.",
+        ProblemCode::PracticeFailed => "No se pudo iniciar la práctica.",
+        ProblemCode::NotUnlocked => "Desbloquea la caja con tu PIN.",
+        ProblemCode::PinWrong => "PIN incorrecto.",
+        ProblemCode::PinLocked => "Demasiados intentos. Espera antes de probar otra vez.",
+        ProblemCode::PinWeak => "El PIN necesita al menos 6 dígitos y no puede ser uno común.",
+        ProblemCode::NameInvalid => "Escribe un nombre de 1 a 60 letras.",
+        ProblemCode::ManagerRequired => "Esto lo decide un encargado.",
+        ProblemCode::ReasonRequired => "Escribe el motivo.",
+        ProblemCode::ShiftRequired => "Abre el turno antes de vender.",
+        ProblemCode::ShiftAlreadyOpen => "Ya hay un turno abierto en esta caja.",
+        ProblemCode::AmountInvalid => "El monto no es válido.",
+        ProblemCode::TicketEmpty => "Agrega algo al boleto antes de cobrar.",
+        ProblemCode::TicketTooLong => "El boleto tiene demasiadas líneas. Cóbralo en dos partes.",
+        ProblemCode::OfferGone => "Esto ya no está en el catálogo. Quítalo del boleto.",
+        ProblemCode::PriceChanged => "El precio cambió. Revisa el boleto antes de cobrar.",
+        ProblemCode::SeatRequired => "Elige un asiento.",
+        ProblemCode::SeatUnknown => "Ese asiento no existe en este bus.",
+        ProblemCode::SeatTwice => "El mismo asiento está dos veces en el boleto.",
+        ProblemCode::QuantityInvalid => "La cantidad no es válida.",
+        ProblemCode::BuyerNameInvalid => {
+            "El nombre no es válido: hasta 120 letras, sin caracteres de control."
+        }
+        ProblemCode::ReceivedTooLittle => "Lo recibido no alcanza.",
+        ProblemCode::DraftAlreadyRecorded => "Este boleto ya se cobró. Abre uno nuevo.",
+        ProblemCode::QuestionChanged => "La pregunta cambió. Mírala otra vez antes de decidir.",
+        ProblemCode::NotInReview => "Esta venta ya no está en revisión.",
+        ProblemCode::MoneyHandlingRequired => "Indica qué pasó con el dinero: devuelto o no cobrado.",
+        ProblemCode::NotFound => "No se encontró.",
+        ProblemCode::NotAllowedNow => "Ahora no se puede.",
+        ProblemCode::OutcomeUnknown => {
+            "El disco no confirmó si guardó la venta. Mira en Ventas antes de cobrar otra vez."
+        }
+        ProblemCode::Internal => "Algo falló en el programa. No se perdió nada; vuelve a intentarlo.",
+    }
+}

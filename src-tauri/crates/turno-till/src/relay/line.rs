@@ -1,0 +1,159 @@
+//! What the last answers say about the line, and whether another request may be tried.
+//!
+//! A circuit breaker whose state is the sentence on the status bar. Line trouble delays the line, not the sales:
+//! while it is open one probe goes out now and then, and the first word from YUPY lets everything go. Pure.
+
+use crate::answer::{Blame, PauseCause, Verdict, WaitCause};
+use crate::clock::Millis;
+use crate::view::ConnectionState;
+
+/// Probes of a dead line: often enough that a bus which comes out of a tunnel sells online within ten seconds.
+const PROBE_CAP_MS: i64 = 8_000;
+/// A portal counts requests and waits for somebody to log in.
+const PORTAL_PROBE_CAP_MS: i64 = 30_000;
+const PROBE_BASE_MS: i64 = 1_000;
+/// A refused credential is for a person to mend; asking is how the till notices that somebody did.
+const PAUSE_PROBE_MS: i64 = 60_000;
+/// So many time-outs or 5xx in a row are the host's trouble, not one sale's.
+const UNCLEAR_LIMIT: u32 = 3;
+/// A server may ask everybody for patience, not for ever.
+const RETRY_AFTER_CAP_MS: i64 = 600_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permit {
+    /// As many as there are places.
+    Free,
+    /// One, and only when nothing else is on its way.
+    Probe,
+    Until(Millis),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub state: ConnectionState,
+    pub since: Option<Millis>,
+    retry_at: Option<Millis>,
+    failures: u32,
+    unclear: u32,
+}
+
+/// What an answer changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Sales that wait because of the line are due again.
+    pub recovered: bool,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { state: ConnectionState::Unknown, since: None, retry_at: None, failures: 0, unclear: 0 }
+    }
+}
+
+impl Line {
+    #[must_use]
+    pub fn permit(&self, now: Millis) -> Permit {
+        match self.retry_at {
+            None => Permit::Free,
+            // A clock that was set back must not silence the till: no probe is ever further away than the cap.
+            Some(at) if at <= now || at > now.saturating_add(RETRY_AFTER_CAP_MS + PROBE_CAP_MS) => {
+                Permit::Probe
+            }
+            Some(at) => Permit::Until(at),
+        }
+    }
+
+    #[must_use]
+    pub fn next_probe(&self) -> Option<Millis> {
+        self.retry_at
+    }
+
+    /// The next request may leave now: a person asked.
+    pub fn allow_probe(&mut self, now: Millis) {
+        if self.retry_at.is_some() {
+            self.retry_at = Some(now);
+        }
+    }
+
+    pub fn heard(&mut self, verdict: &Verdict, now: Millis, roll: u32) -> Change {
+        match verdict {
+            Verdict::Accepted(_)
+            | Verdict::Review(_)
+            | Verdict::ReviewAgain
+            | Verdict::Attention { .. }
+            | Verdict::Hold
+            | Verdict::Collision(_) => self.online(now),
+            Verdict::Pause(cause) => {
+                self.enter(paused(*cause), now);
+                self.retry_at = Some(now.saturating_add(PAUSE_PROBE_MS));
+                Change::default()
+            }
+            Verdict::Wait { cause, retry_after_ms } => match cause.blames() {
+                Blame::Sale => self.online(now),
+                Blame::Line => {
+                    self.close(*cause, *retry_after_ms, now, roll);
+                    Change::default()
+                }
+                Blame::Unclear => {
+                    self.unclear = self.unclear.saturating_add(1);
+                    // An open line stays open on the first doubt; a closed one is not opened by it.
+                    if self.unclear >= UNCLEAR_LIMIT || self.retry_at.is_some() || retry_after_ms.is_some() {
+                        self.close(*cause, *retry_after_ms, now, roll);
+                    } else if self.state == ConnectionState::Unknown {
+                        self.enter(ConnectionState::Unreachable, now);
+                    }
+                    Change::default()
+                }
+            },
+        }
+    }
+
+    fn online(&mut self, now: Millis) -> Change {
+        let recovered = self.retry_at.is_some();
+        self.enter(ConnectionState::Online, now);
+        self.retry_at = None;
+        self.failures = 0;
+        self.unclear = 0;
+        Change { recovered }
+    }
+
+    fn close(&mut self, cause: WaitCause, retry_after_ms: Option<i64>, now: Millis, roll: u32) {
+        self.enter(named(cause), now);
+        let cap = if cause == WaitCause::Portal { PORTAL_PROBE_CAP_MS } else { PROBE_CAP_MS };
+        let bound = PROBE_BASE_MS.saturating_mul(1 << self.failures.min(10)).min(cap);
+        self.failures = self.failures.saturating_add(1);
+        // Half of the bound is certain, half is chance: a probe that could come at once would be none.
+        let jitter = bound / 2 + bound / 2 * i64::from(roll >> 1) / i64::from(u32::MAX >> 1);
+        let asked = retry_after_ms.map_or(0, |wait| wait.clamp(0, RETRY_AFTER_CAP_MS));
+        self.retry_at = Some(now.saturating_add(asked).saturating_add(jitter));
+    }
+
+    fn enter(&mut self, state: ConnectionState, now: Millis) {
+        if self.state != state {
+            self.state = state;
+            self.since = Some(now);
+        }
+    }
+}
+
+fn paused(cause: PauseCause) -> ConnectionState {
+    match cause {
+        PauseCause::CredentialRefused => ConnectionState::CredentialRefused,
+        PauseCause::WrongAddress => ConnectionState::WrongAddress,
+    }
+}
+
+fn named(cause: WaitCause) -> ConnectionState {
+    match cause {
+        WaitCause::NoNetwork => ConnectionState::NoNetwork,
+        WaitCause::NoNameResolution => ConnectionState::NoNameResolution,
+        WaitCause::CertificateOrClock => ConnectionState::CertificateOrClock,
+        WaitCause::Portal => ConnectionState::Portal,
+        WaitCause::Unreachable
+        | WaitCause::ConnectionLost
+        | WaitCause::TimedOut
+        | WaitCause::ServerBusy
+        | WaitCause::InProgress
+        | WaitCause::UnusableAnswer => ConnectionState::Unreachable,
+    }
+}

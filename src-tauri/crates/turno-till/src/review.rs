@@ -1,0 +1,183 @@
+//! Two sales that look alike: the question, both sides of it, and a manager's answer.
+//!
+//! Invariant: a sale leaves `InReview` only by a decision about the very question that was on the screen, made with
+//! a manager's PIN and a reason, written with its audit row in one transaction.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use turno_domain::{Currency, Money};
+
+use crate::answer::Question;
+use crate::clock::{Millis, rfc3339};
+use crate::outbox::Event;
+use crate::settle::{self, Context};
+use crate::store::audit::{self, Event as Happened};
+use crate::store::questions::{self, QuestionRow, Verdict};
+use crate::store::sales::{self, SaleRow};
+use crate::store::{people, unreadable};
+use crate::view::{self, Decide, Decision, Person, Problem, ProblemCode, Review, ReviewSide};
+
+const REASON_LIMIT: usize = 300;
+
+/// Every question that waits for a manager, oldest first.
+pub fn open(conn: &Connection, device_id: &str) -> rusqlite::Result<Vec<Review>> {
+    questions::open(conn)?.into_iter().map(|row| review(conn, device_id, row)).collect()
+}
+
+fn review(conn: &Connection, device_id: &str, row: QuestionRow) -> rusqlite::Result<Review> {
+    let sale =
+        sales::by_sequence(conn, row.sequence)?.ok_or_else(|| unreadable("questions.sequence", "?"))?;
+    let Question { candidate, .. } = &row.question;
+    let other = candidate_side(conn, candidate, &sale)?;
+    let apart = other.occurred_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok());
+    Ok(Review {
+        external_transaction_id: sale.external_transaction_id.clone(),
+        challenge_id: row.question.challenge_id,
+        own: own_side(conn, &sale, device_id)?,
+        candidate: other,
+        candidates_count: row.question.candidates_count,
+        matching_signals: row.question.matching_signals,
+        seconds_apart: apart.map(|at| seconds_between(at.as_millisecond(), sale.occurred_at)),
+        asked_at: rfc3339(row.asked_at),
+        expires_at: row.question.expires_at,
+        previous_confirmation: row.question.previous_confirmation,
+    })
+}
+
+fn seconds_between(one: Millis, other: Millis) -> u32 {
+    u32::try_from(one.saturating_sub(other).unsigned_abs() / 1_000).unwrap_or(u32::MAX)
+}
+
+fn own_side(conn: &Connection, sale: &SaleRow, device_id: &str) -> rusqlite::Result<ReviewSide> {
+    let seller = people::find(conn, &sale.seller)?;
+    Ok(ReviewSide {
+        external_transaction_id: sale.external_transaction_id.clone(),
+        yupy_transaction_id: None,
+        amount: view::Money { minor: sale.amount_minor, currency: sale.currency.clone() },
+        occurred_at: Some(rfc3339(sale.occurred_at)),
+        device_id: Some(device_id.to_owned()),
+        shift_id: Some(format!("S{}", sale.shift_number)),
+        route: sale.route.clone(),
+        seat: sale.seat.clone(),
+        buyer_name: sale.buyer_name.clone(),
+        seller: seller.map(|person| person.name),
+        description: Some(sale.description.clone()),
+        operational: None,
+        financial: None,
+    })
+}
+
+/// What YUPY told about the candidate, completed from this till's own record when the candidate was sold here.
+fn candidate_side(conn: &Connection, candidate: &Value, own: &SaleRow) -> rusqlite::Result<ReviewSide> {
+    let text = |name: &str| candidate.get(name).and_then(Value::as_str).map(str::to_owned);
+    let state = |name: &str| candidate.get("state")?.get(name)?.as_str().map(str::to_owned);
+    let id = text("external_transaction_id").unwrap_or_default();
+    let currency = text("currency").and_then(|code| Currency::parse(&code).ok());
+    let amount = currency
+        .zip(text("amount"))
+        .and_then(|(currency, amount)| Money::parse_amount(&amount, currency).ok())
+        .map_or_else(|| view::Money { minor: own.amount_minor, currency: own.currency.clone() }, Into::into);
+    let here = sales::by_external_id(conn, &id)?;
+    let seller = match &here {
+        Some(sale) => people::find(conn, &sale.seller)?.map(|person| person.name),
+        None => None,
+    };
+    let at =
+        text("occurred_at").map(|at| at.parse::<Timestamp>().map_or(at, |at| rfc3339(at.as_millisecond())));
+    Ok(ReviewSide {
+        yupy_transaction_id: text("yupy_transaction_id"),
+        external_transaction_id: id,
+        amount,
+        occurred_at: at,
+        device_id: text("device_id"),
+        shift_id: text("shift_id"),
+        route: here.as_ref().and_then(|sale| sale.route.clone()),
+        seat: here.as_ref().and_then(|sale| sale.seat.clone()),
+        buyer_name: here.as_ref().and_then(|sale| sale.buyer_name.clone()),
+        seller,
+        description: here.map(|sale| sale.description),
+        operational: state("operational"),
+        financial: state("financial"),
+    })
+}
+
+/// What a decision lacks before anybody's PIN is asked.
+///
+/// # Errors
+/// `reason_required`, `money_handling_required`.
+pub fn check(decide: &Decide) -> Result<String, Problem> {
+    let reason = turno_domain::text::normalise_free_text(&decide.reason);
+    if reason.is_empty() || reason.chars().count() > REASON_LIMIT || turno_domain::text::has_control(&reason)
+    {
+        return Err(ProblemCode::ReasonRequired.into());
+    }
+    match decide.decision {
+        Decision::SameSale if decide.money.is_none() => Err(ProblemCode::MoneyHandlingRequired.into()),
+        Decision::SameSale | Decision::DifferentSale => Ok(reason),
+    }
+}
+
+/// Writes an approved decision inside the caller's transaction.
+///
+/// # Errors
+/// `not_in_review`, `question_changed`; nothing is written.
+pub fn decide(
+    conn: &Connection,
+    context: &Context,
+    decide: &Decide,
+    manager: &Person,
+    reason: String,
+    now: Millis,
+) -> Result<(), Problem> {
+    let sale = sales::by_external_id(conn, &decide.external_transaction_id)?.ok_or(ProblemCode::NotFound)?;
+    let asked = questions::open_of(conn, sale.sequence)?.ok_or(ProblemCode::NotInReview)?;
+    if asked.question.challenge_id != decide.challenge_id {
+        return Err(ProblemCode::QuestionChanged.into());
+    }
+    let verdict = Verdict {
+        decision: decide.decision,
+        decided_by: manager.person_id.clone(),
+        decided_at: now,
+        reason,
+        money: decide.money.filter(|_| decide.decision == Decision::SameSale),
+    };
+    questions::decide(conn, &decide.challenge_id, &verdict)?;
+    let moved = match decide.decision {
+        Decision::DifferentSale => settle::confirm(
+            conn,
+            context,
+            sale.sequence,
+            &asked.question,
+            &manager.person_id,
+            &verdict.reason,
+            now,
+        )?
+        .is_some(),
+        Decision::SameSale => {
+            let duplicate_of = asked.question.candidate_transaction_id.clone();
+            let event = Event::DecidedSame { duplicate_of };
+            settle::apply(conn, context, sale.sequence, &event, None, now)?.is_some()
+        }
+    };
+    if !moved {
+        return Err(ProblemCode::NotInReview.into());
+    }
+    audit::append(
+        conn,
+        now,
+        &audit::Entry {
+            event: Happened::QuestionDecided,
+            person_id: Some(&manager.person_id),
+            external_transaction_id: Some(&sale.external_transaction_id),
+            data: json!({
+                "challenge_id": decide.challenge_id,
+                "candidate": asked.question.candidate_transaction_id,
+                "decision": verdict.decision.as_word(),
+                "reason": verdict.reason,
+                "money": verdict.money.map(view::MoneyHandled::as_word),
+            }),
+        },
+    )?;
+    Ok(())
+}

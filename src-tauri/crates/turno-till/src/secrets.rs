@@ -1,0 +1,76 @@
+//! What must not be in the database: the credential for YUPY and the pepper of the PINs.
+//!
+//! One file per installation in the user's state folder, readable by its owner alone. Invariant: a copy of the data
+//! folder has neither, so it can neither send as this till nor be used to guess PINs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{SharedEntropy, hex};
+
+#[derive(Clone)]
+pub struct Secrets {
+    path: PathBuf,
+    pub pepper: String,
+    pub credential: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    pepper: String,
+    credential: Option<String>,
+}
+
+impl Secrets {
+    /// Reads the installation's secrets; the first time, makes a pepper.
+    ///
+    /// # Errors
+    /// The file cannot be read, written or understood.
+    pub fn open(folder: &Path, installation_id: &str, entropy: &SharedEntropy) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!("{installation_id}.json"));
+        match fs::read(&path) {
+            Ok(bytes) => {
+                let stored: Stored = serde_json::from_slice(&bytes)?;
+                Ok(Self { path, pepper: stored.pepper, credential: stored.credential })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let secrets = Self { path, pepper: hex::<32>(&**entropy), credential: None };
+                secrets.save()?;
+                Ok(secrets)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a new credential.
+    ///
+    /// # Errors
+    /// The file cannot be written; the old one stays.
+    pub fn keep_credential(&mut self, credential: String) -> io::Result<()> {
+        self.credential = Some(credential);
+        self.save()
+    }
+
+    fn save(&self) -> io::Result<()> {
+        let stored = Stored { pepper: self.pepper.clone(), credential: self.credential.clone() };
+        let fresh = self.path.with_extension("new");
+        let mut file = private(&fresh)?;
+        file.write_all(&serde_json::to_vec(&stored)?)?;
+        file.sync_all()?;
+        fs::rename(&fresh, &self.path)?;
+        let folder = self.path.parent().expect("the file was joined to a folder");
+        File::open(folder)?.sync_all()
+    }
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

@@ -1,0 +1,454 @@
+//! Pricing a ticket and recording it.
+//!
+//! Invariant: a ticket's sales, their outbox entries with frozen bodies and keys, and the audit row are written in
+//! one transaction or none is; all figures come from the catalog and none from the screen.
+
+use std::collections::HashSet;
+
+use rusqlite::Connection;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use turno_domain::ids::{ExternalTransactionId, ShiftId};
+use turno_domain::lookalike::{self, Rule, Signal, Traits};
+use turno_domain::money::cash_due;
+use turno_domain::text::{has_control, normalise_free_text};
+use turno_domain::{Currency, Money};
+use turno_protocol::body::{Context as SaleContext, TransactionBody};
+use turno_protocol::keys;
+
+use crate::catalog::{Catalog, Offer};
+use crate::clock::{Millis, rfc3339};
+use crate::outbox::{Doubt, QueueReason, State};
+use crate::store::audit::{self, Event};
+use crate::store::installation::{self, Enrolment};
+use crate::store::outbox::Entry;
+use crate::store::requests::{self, RequestKind};
+use crate::store::sales::{self, CheckoutRow, SaleRow};
+use crate::store::{outbox as entries, shifts, summaries};
+use crate::view::{
+    self, Charge, ChargeOutcome, Checkout, LookAlike, LookAlikePolicy, OfferKind, Problem, ProblemCode,
+    Quote, QuoteLine, Tender,
+};
+
+pub const CREATE_PATH: &str = "/v1/transactions";
+/// What YUPY calls the channel (contract §3, `integration_experience`).
+const EXPERIENCE: &str = "turno_pos";
+/// A family with luggage fits; a hundred lines are a mistake.
+const LINES_LIMIT: usize = 40;
+const QUANTITY_LIMIT: u32 = 200;
+const BUYER_NAME_LIMIT: usize = 120;
+
+/// A line that was found in the catalog and priced.
+#[derive(Clone, Debug)]
+pub struct PricedLine {
+    offer: Offer,
+    seat: Option<String>,
+    quantity: u32,
+    buyer_name: Option<String>,
+    unit_price: Money,
+    amount: Money,
+}
+
+impl PricedLine {
+    fn description(&self) -> String {
+        self.offer.description(self.seat.as_deref(), self.quantity)
+    }
+
+    fn seat_key(&self) -> Option<(&str, &str)> {
+        Some((self.offer.service.as_deref()?, self.seat.as_deref()?))
+    }
+}
+
+/// A ticket with all its figures.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    lines: Vec<PricedLine>,
+    total: Money,
+    rounding: Money,
+    due: Money,
+    received: Option<Money>,
+}
+
+/// Finds and prices the lines of a ticket.
+///
+/// # Errors
+/// The code of the first line that cannot be sold, with its description or offer as detail.
+pub fn price(
+    catalog: &Catalog,
+    currency: Currency,
+    lines: &[view::Line],
+    tender: &Tender,
+) -> Result<Priced, Problem> {
+    if lines.len() > LINES_LIMIT {
+        return Err(ProblemCode::TicketTooLong.into());
+    }
+    let mut priced: Vec<PricedLine> = Vec::new();
+    let mut seats = HashSet::new();
+    for line in lines {
+        let line = price_line(catalog, line)?;
+        if let Some((service, seat)) = line.seat_key()
+            && !seats.insert((service.to_owned(), seat.to_owned()))
+        {
+            return Err(Problem::with(ProblemCode::SeatTwice, seat));
+        }
+        merge(&mut priced, line)?;
+    }
+    let too_much = || Problem::new(ProblemCode::AmountInvalid);
+    let total = priced
+        .iter()
+        .try_fold(Money::zero(currency), |sum, line| sum.checked_add(line.amount))
+        .ok_or_else(too_much)?;
+    let Tender::Cash { received } = tender;
+    let cash = cash_due(total);
+    let received = match received.as_deref().map(str::trim).filter(|typed| !typed.is_empty()) {
+        Some(typed) => Some(Money::parse_typed(typed, currency).map_err(|_| too_much())?),
+        None => None,
+    };
+    Ok(Priced { lines: priced, total, rounding: cash.rounding, due: cash.due, received })
+}
+
+fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Problem> {
+    let offer = catalog
+        .offer(&line.offer_id)
+        .ok_or_else(|| Problem::with(ProblemCode::OfferGone, line.offer_id.clone()))?;
+    let seat = line.seat.as_deref();
+    let unit_price = offer.price_of(seat);
+    let description = || offer.description(seat, 1);
+    match (offer.kind, seat) {
+        (OfferKind::Departure, None) => return Err(Problem::with(ProblemCode::SeatRequired, description())),
+        (OfferKind::Departure, Some(seat)) => {
+            if !catalog.layout(offer).is_some_and(|layout| layout.seats().any(|known| known == seat)) {
+                return Err(Problem::with(ProblemCode::SeatUnknown, seat));
+            }
+        }
+        (OfferKind::Fare | OfferKind::Product, Some(seat)) => {
+            return Err(Problem::with(ProblemCode::SeatUnknown, seat));
+        }
+        (OfferKind::Fare | OfferKind::Product, None) => {}
+    }
+    let quantity_fits =
+        line.quantity == 1 || (seat.is_none() && (1..=QUANTITY_LIMIT).contains(&line.quantity));
+    if !quantity_fits {
+        return Err(Problem::with(ProblemCode::QuantityInvalid, description()));
+    }
+    if line.shown_price_minor != unit_price.minor() {
+        return Err(Problem::with(ProblemCode::PriceChanged, description()));
+    }
+    let amount = unit_price.checked_mul(line.quantity).ok_or(ProblemCode::AmountInvalid)?;
+    // What YUPY would refuse is refused here, before money is taken.
+    Money::parse_amount(&amount.to_amount_text(), amount.currency())
+        .map_err(|_| ProblemCode::AmountInvalid)?;
+    Ok(PricedLine {
+        offer: offer.clone(),
+        seat: line.seat.clone(),
+        quantity: line.quantity,
+        buyer_name: buyer_name(line.buyer_name.as_deref())?,
+        unit_price,
+        amount,
+    })
+}
+
+fn buyer_name(typed: Option<&str>) -> Result<Option<String>, Problem> {
+    let name = typed.map(normalise_free_text).unwrap_or_default();
+    if name.chars().count() > BUYER_NAME_LIMIT || has_control(&name) {
+        return Err(ProblemCode::BuyerNameInvalid.into());
+    }
+    Ok(Some(name).filter(|name| !name.is_empty()))
+}
+
+/// Equal lines are one sale with a quantity: two of them would look like each other's duplicate.
+fn merge(lines: &mut Vec<PricedLine>, line: PricedLine) -> Result<(), Problem> {
+    let same = lines.iter_mut().find(|other| {
+        line.seat.is_none()
+            && other.offer.offer_id == line.offer.offer_id
+            && other.buyer_name == line.buyer_name
+    });
+    let Some(same) = same else {
+        lines.push(line);
+        return Ok(());
+    };
+    same.quantity += line.quantity;
+    if same.quantity > QUANTITY_LIMIT {
+        return Err(Problem::with(ProblemCode::QuantityInvalid, same.offer.description(None, 1)));
+    }
+    same.amount = same.amount.checked_add(line.amount).ok_or(ProblemCode::AmountInvalid)?;
+    Ok(())
+}
+
+impl Priced {
+    #[must_use]
+    pub fn quote(&self) -> Quote {
+        let change = self.change();
+        let missing =
+            self.received.filter(|_| change.is_none()).and_then(|received| self.due.checked_sub(received));
+        Quote {
+            lines: self
+                .lines
+                .iter()
+                .map(|line| QuoteLine {
+                    description: line.description(),
+                    quantity: line.quantity,
+                    unit_price: line.unit_price.into(),
+                    amount: line.amount.into(),
+                })
+                .collect(),
+            total: self.total.into(),
+            rounding: self.rounding.into(),
+            due: self.due.into(),
+            change: change.map(Into::into),
+            missing: missing.map(Into::into),
+        }
+    }
+
+    /// Nothing typed means that exactly the amount due was handed over.
+    fn received(&self) -> Money {
+        self.received.unwrap_or(self.due)
+    }
+
+    fn change(&self) -> Option<Money> {
+        self.received().checked_sub(self.due).filter(|change| change.minor() >= 0)
+    }
+}
+
+/// Who records, and with what.
+#[derive(Clone, Debug)]
+pub struct Seller {
+    pub person_id: String,
+    pub enrolment: Enrolment,
+    pub now: Millis,
+}
+
+/// The first answer, if this draft was recorded before: *Cobrar* pressed twice, or a call repeated.
+///
+/// # Errors
+/// `draft_already_recorded` when it was recorded with other content.
+pub fn already_recorded(
+    conn: &Connection,
+    seller: &Seller,
+    charge: &Charge,
+) -> Result<Option<ChargeOutcome>, Problem> {
+    let Some(checkout) = sales::find_checkout(conn, &charge.draft_id)? else { return Ok(None) };
+    if checkout.charge_digest != digest(charge) {
+        return Err(ProblemCode::DraftAlreadyRecorded.into());
+    }
+    let checkout = recorded(conn, &charge.draft_id, seller.enrolment.currency)?;
+    Ok(Some(ChargeOutcome::Recorded { checkout: Box::new(checkout) }))
+}
+
+/// Records a ticket inside the caller's transaction, which has seen that the draft is new.
+///
+/// # Errors
+/// A refusal; nothing is recorded.
+pub fn record(
+    conn: &Connection,
+    seller: &Seller,
+    charge: &Charge,
+    priced: &Priced,
+) -> Result<ChargeOutcome, Problem> {
+    if priced.lines.is_empty() {
+        return Err(ProblemCode::TicketEmpty.into());
+    }
+    if priced.change().is_none() {
+        return Err(ProblemCode::ReceivedTooLittle.into());
+    }
+    let shift = shifts::current_number(conn)?.ok_or(ProblemCode::ShiftRequired)?;
+    if charge.look_alikes == LookAlikePolicy::Ask {
+        let warnings = look_alikes(conn, seller, shift, &priced.lines)?;
+        if !warnings.is_empty() {
+            return Ok(ChargeOutcome::LookAlike { warnings });
+        }
+    }
+    sales::insert_checkout(
+        conn,
+        &CheckoutRow {
+            draft_id: charge.draft_id.clone(),
+            charge_digest: digest(charge),
+            shift_number: shift,
+            seller: seller.person_id.clone(),
+            recorded_at: seller.now,
+            payment_method: "cash",
+            total_minor: priced.total.minor(),
+            rounding_minor: priced.rounding.minor(),
+            received_minor: priced.received().minor(),
+        },
+    )?;
+    for line in &priced.lines {
+        record_line(conn, seller, charge, shift, line)?;
+    }
+    let checkout = recorded(conn, &charge.draft_id, seller.enrolment.currency)?;
+    Ok(ChargeOutcome::Recorded { checkout: Box::new(checkout) })
+}
+
+fn record_line(
+    conn: &Connection,
+    seller: &Seller,
+    charge: &Charge,
+    shift: u32,
+    line: &PricedLine,
+) -> Result<(), Problem> {
+    let enrolment = &seller.enrolment;
+    let sequence = installation::take_sequence(conn)?;
+    let number = u64::try_from(sequence).map_err(|_| ProblemCode::Internal)?;
+    let id = ExternalTransactionId::compose(&enrolment.device_id, &enrolment.epoch, shift, number);
+    let body = TransactionBody {
+        buyer_name: line.buyer_name.clone(),
+        integration_experience: Some(EXPERIENCE.to_owned()),
+        shift_id: Some(ShiftId::numbered(shift).into_string()),
+        device_id: Some(enrolment.device_id.as_str().to_owned()),
+        occurred_at: Some(rfc3339(seller.now)),
+        payment_method: Some("cash".to_owned()),
+        context: SaleContext {
+            route: line.offer.route.clone(),
+            seat: line.seat.clone(),
+            product: Some(line.offer.product.clone()),
+            service: line.offer.service.clone(),
+            ..SaleContext::default()
+        },
+        ..TransactionBody::new(id.clone(), line.amount)
+    };
+    sales::insert(
+        conn,
+        &SaleRow {
+            sequence,
+            external_transaction_id: id.as_str().to_owned(),
+            draft_id: charge.draft_id.clone(),
+            shift_number: shift,
+            seller: seller.person_id.clone(),
+            occurred_at: seller.now,
+            amount_minor: line.amount.minor(),
+            currency: enrolment.currency.code().to_owned(),
+            quantity: line.quantity,
+            description: line.description(),
+            offer_id: line.offer.offer_id.clone(),
+            route: line.offer.route.clone(),
+            seat: line.seat.clone(),
+            product: Some(line.offer.product.clone()),
+            service: line.offer.service.clone(),
+            buyer_name: line.buyer_name.clone(),
+        },
+    )?;
+    let key = keys::create_key(&enrolment.scope, &id, 0);
+    let request_id = requests::freeze(
+        conn,
+        sequence,
+        RequestKind::Create,
+        key.as_str(),
+        CREATE_PATH,
+        &body.to_bytes(),
+        seller.now,
+    )?;
+    let state =
+        State::Queued { attempts: 0, due: seller.now, doubt: Doubt::None, reason: QueueReason::NotTriedYet };
+    entries::insert(conn, &Entry { sequence, request_id, state }, seller.now)?;
+    audit::append(
+        conn,
+        seller.now,
+        &audit::Entry {
+            event: Event::SaleRecorded,
+            person_id: Some(&seller.person_id),
+            external_transaction_id: Some(id.as_str()),
+            data: json!({
+                "amount": line.amount.to_amount_text(),
+                "draft_id": charge.draft_id,
+                // Whether the cashier saw a warning and sold: a manager who is asked later wants to know.
+                "look_alikes": charge.look_alikes,
+            }),
+        },
+    )?;
+    Ok(())
+}
+
+/// A recorded ticket as the screen shows it.
+fn recorded(conn: &Connection, draft_id: &str, currency: Currency) -> Result<Checkout, Problem> {
+    let row = sales::find_checkout(conn, draft_id)?.ok_or(ProblemCode::NotFound)?;
+    let money = |minor| view::Money { minor, currency: currency.code().to_owned() };
+    let due = row.total_minor - row.rounding_minor;
+    Ok(Checkout {
+        draft_id: draft_id.to_owned(),
+        recorded_at: rfc3339(row.recorded_at),
+        sales: summaries::of_checkout(conn, draft_id)?,
+        total: money(row.total_minor),
+        rounding: money(row.rounding_minor),
+        due: money(due),
+        received: money(row.received_minor),
+        change: money(row.received_minor - due),
+    })
+}
+
+/// What was asked for, apart from the cashier's answer to a warning: that answer may change between two presses.
+fn digest(charge: &Charge) -> Vec<u8> {
+    let content = serde_json::to_vec(&(&charge.lines, &charge.tender)).expect("plain data is JSON");
+    Sha256::digest(content).to_vec()
+}
+
+/// Earlier sales of this till that a line looks like, by YUPY's own rule, and seats that were sold already.
+fn look_alikes(
+    conn: &Connection,
+    seller: &Seller,
+    shift: u32,
+    lines: &[PricedLine],
+) -> Result<Vec<LookAlike>, Problem> {
+    let rule = Rule::default();
+    let window = i64::try_from(rule.window().as_millis()).unwrap_or(i64::MAX);
+    let mut warnings = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let own = traits_of_line(seller, shift, line);
+        let currency = seller.enrolment.currency.code();
+        let (from, to) = (seller.now.saturating_sub(window), seller.now.saturating_add(window));
+        let mut earlier = sales::around(conn, currency, line.amount.minor(), from, to)?;
+        if let Some((service, seat)) = line.seat_key() {
+            let sold = sales::seats_of(conn, service)?;
+            earlier.extend(sold.into_iter().filter(|sale| sale.seat.as_deref() == Some(seat)));
+        }
+        let found = earlier.into_iter().find_map(|sale| {
+            let same_seat = line.seat_key().is_some()
+                && line.seat_key() == sale.service.as_deref().zip(sale.seat.as_deref());
+            let other = traits_of_sale(seller, &sale);
+            match lookalike::compare(&own, &other, &rule) {
+                Some(signals) => Some((sale, signals)),
+                None if same_seat => Some((sale, vec![Signal::Route, Signal::Seat, Signal::Service])),
+                None => None,
+            }
+        });
+        let Some((sale, signals)) = found else { continue };
+        let Some(summary) = summaries::by_sequence(conn, sale.sequence)? else { continue };
+        warnings.push(LookAlike {
+            line: u32::try_from(index).unwrap_or(u32::MAX),
+            earlier: summary,
+            matching_signals: signals.into_iter().map(|signal| signal.as_str().to_owned()).collect(),
+            seconds_apart: u32::try_from((seller.now - sale.occurred_at).abs() / 1_000).unwrap_or(u32::MAX),
+        });
+    }
+    Ok(warnings)
+}
+
+fn traits_of_line(seller: &Seller, shift: u32, line: &PricedLine) -> Traits {
+    Traits {
+        buyer_name: line.buyer_name.clone(),
+        shift_id: Some(ShiftId::numbered(shift).into_string()),
+        device_id: Some(seller.enrolment.device_id.as_str().to_owned()),
+        route: line.offer.route.clone(),
+        seat: line.seat.clone(),
+        product: Some(line.offer.product.clone()),
+        service: line.offer.service.clone(),
+        ..Traits::new(line.amount, instant(seller.now))
+    }
+}
+
+fn traits_of_sale(seller: &Seller, sale: &SaleRow) -> Traits {
+    let amount = Money::from_minor(sale.amount_minor, seller.enrolment.currency);
+    Traits {
+        buyer_name: sale.buyer_name.clone(),
+        shift_id: Some(ShiftId::numbered(sale.shift_number).into_string()),
+        device_id: Some(seller.enrolment.device_id.as_str().to_owned()),
+        route: sale.route.clone(),
+        seat: sale.seat.clone(),
+        product: sale.product.clone(),
+        service: sale.service.clone(),
+        ..Traits::new(amount, instant(sale.occurred_at))
+    }
+}
+
+fn instant(at: Millis) -> jiff::Timestamp {
+    jiff::Timestamp::from_millisecond(at).unwrap_or(jiff::Timestamp::MAX)
+}

@@ -1,0 +1,172 @@
+//! Carries a step of [`crate::outbox`] out on rows: the entry, its effects and the audit, in one transaction.
+
+use rusqlite::{Connection, Result};
+use serde_json::json;
+use turno_domain::ids::{ExternalTransactionId, Scope};
+use turno_protocol::body::Confirmation;
+use turno_protocol::keys;
+
+use crate::answer::{PauseCause, Question};
+use crate::clock::Millis;
+use crate::outbox::{self, Effect, Event, Policy, State};
+use crate::store::audit::{self, Event as Happened};
+use crate::store::outbox::Entry;
+use crate::store::questions::Arrival;
+use crate::store::requests::RequestKind;
+use crate::store::{outbox as entries, people, questions, requests, sales, unreadable};
+
+/// What every step needs to know and none may change.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub scope: Scope,
+    pub policy: Policy,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    pub state: State,
+    pub pause: Option<PauseCause>,
+}
+
+/// Applies an event to an entry as it stands in the database. `None`: the event does not apply and nothing changed.
+pub fn apply(
+    conn: &Connection,
+    context: &Context,
+    sequence: i64,
+    event: &Event,
+    detail: Option<&str>,
+    now: Millis,
+) -> Result<Option<Settled>> {
+    let Some(entry) = entries::get(conn, sequence)? else { return Ok(None) };
+    let Some(step) = outbox::step(&entry.state, event, now, &context.policy) else { return Ok(None) };
+    let mut next = Entry { state: step.state, ..entry };
+    let mut pause = None;
+    let mut asked = None;
+    for effect in step.effects {
+        match effect {
+            Effect::UseCreateRequest => {
+                next.request_id = requests::create_request(conn, sequence)?.request_id;
+            }
+            Effect::StoreQuestion(question) => asked = Some(question),
+            Effect::RaiseCollision(collision) => {
+                note(
+                    conn,
+                    sequence,
+                    Happened::IdentityCollision,
+                    json!({ "detail": collision.detail }),
+                    now,
+                )?;
+            }
+            Effect::PauseQueue(cause) => pause = Some(cause),
+        }
+    }
+    entries::update(conn, &next, detail, now)?;
+    match &next.state {
+        State::Accepted { yupy_transaction_id } => {
+            let data = json!({ "yupy_transaction_id": yupy_transaction_id });
+            note(conn, sequence, Happened::SaleAccepted, data, now)?;
+        }
+        State::NeedsAttention { reason: crate::answer::AttentionReason::StoredBodyChanged, .. } => {
+            note(conn, sequence, Happened::StoredBodyChanged, json!({}), now)?;
+        }
+        State::NeedsAttention { .. }
+        | State::Queued { .. }
+        | State::Sending { .. }
+        | State::InReview { .. }
+        | State::OnHold { .. }
+        | State::Discarded { .. } => {}
+    }
+    if let Some(question) = asked
+        && let Some(state) = ask(conn, context, sequence, &question, now)?
+    {
+        next.state = state;
+    }
+    Ok(Some(Settled { state: next.state, pause }))
+}
+
+/// Stores the question. When a manager's earlier word still covers it, the confirmation is queued at once.
+fn ask(
+    conn: &Connection,
+    context: &Context,
+    sequence: i64,
+    question: &Question,
+    now: Millis,
+) -> Result<Option<State>> {
+    let arrival = questions::arrive(conn, sequence, question, now)?;
+    let data = json!({
+        "challenge_id": question.challenge_id,
+        "candidate": question.candidate_transaction_id,
+        "candidates_count": question.candidates_count,
+        "previous_confirmation": question.previous_confirmation,
+    });
+    note(conn, sequence, Happened::QuestionAsked, data, now)?;
+    match arrival {
+        Arrival::Open => Ok(None),
+        Arrival::Decided(verdict) => {
+            let data = json!({ "challenge_id": question.challenge_id, "decided_by": verdict.decided_by });
+            note(conn, sequence, Happened::DecisionCarriedOver, data, now)?;
+            confirm(conn, context, sequence, question, &verdict.decided_by, &verdict.reason, now)
+        }
+    }
+}
+
+/// Freezes the confirmation, the same body plus the token under its own key, and queues it.
+pub fn confirm(
+    conn: &Connection,
+    context: &Context,
+    sequence: i64,
+    question: &Question,
+    decided_by: &str,
+    reason: &str,
+    now: Millis,
+) -> Result<Option<State>> {
+    let Some(entry) = entries::get(conn, sequence)? else { return Ok(None) };
+    let Some(step) = outbox::step(&entry.state, &Event::DecidedDifferent, now, &context.policy) else {
+        return Ok(None);
+    };
+    let first = requests::create_request(conn, sequence)?;
+    let sale = sales::by_sequence(conn, sequence)?.ok_or_else(|| unreadable("outbox.sequence", "?"))?;
+    let id = ExternalTransactionId::parse(sale.external_transaction_id)
+        .map_err(|_| unreadable("sales.external_transaction_id", "?"))?;
+    let manager = people::find(conn, decided_by)?.ok_or_else(|| unreadable("decided_by", decided_by))?;
+    let key = keys::confirm_key(&context.scope, &id, question.token.expose());
+    let confirmation = Confirmation {
+        duplicate_confirmation_token: question.token.clone(),
+        confirmed_by: Some(manager.name),
+        confirmation_reason: Some(reason.to_owned()),
+    };
+    let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
+    let request_id =
+        requests::freeze(conn, sequence, RequestKind::Confirm, key.as_str(), &first.path, &body, now)?;
+    entries::update(conn, &Entry { sequence, request_id, state: step.state.clone() }, None, now)?;
+    Ok(Some(step.state))
+}
+
+fn note(
+    conn: &Connection,
+    sequence: i64,
+    event: Happened,
+    data: serde_json::Value,
+    now: Millis,
+) -> Result<()> {
+    let sale = sales::by_sequence(conn, sequence)?;
+    let id = sale.as_ref().map(|sale| sale.external_transaction_id.as_str());
+    audit::append(conn, now, &audit::Entry { external_transaction_id: id, data, ..audit::Entry::new(event) })
+}
+
+/// Brings every sale that was being sent, or waits for a time that no policy would set, back to where it can go on,
+/// with the same key. Run once at start.
+pub fn restart(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
+    for sequence in entries::interrupted(conn, now.saturating_add(context.policy.longest_wait_ms()))? {
+        apply(conn, context, sequence, &Event::Restarted, None, now)?;
+    }
+    Ok(())
+}
+
+/// Makes every waiting sale due now: a person asked, or the line came back.
+pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
+    for sequence in entries::waiting_since_later(conn, now)? {
+        apply(conn, context, sequence, &Event::Hastened, None, now)?;
+    }
+    Ok(())
+}

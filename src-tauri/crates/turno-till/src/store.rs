@@ -1,0 +1,62 @@
+//! The till's one database file. A module a table; each has its SQL, its row and its functions on a connection.
+//!
+//! Invariant: functions here never open a transaction; the use-case that calls them does, through
+//! [`Database::write`], so that what belongs together is committed together.
+
+use std::path::Path;
+
+use turno_sqlite::{Database, Migration, OpenError, Options, WriterMode};
+
+pub mod attempts;
+pub mod audit;
+pub mod catalog;
+pub mod installation;
+pub mod outbox;
+pub mod people;
+pub mod questions;
+pub mod requests;
+pub mod sales;
+pub mod shifts;
+pub mod summaries;
+
+pub const FILE_NAME: &str = "till.db";
+
+const MIGRATIONS: [Migration; 1] =
+    [Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") }];
+
+/// Opens the database in a folder that exists, or makes it.
+///
+/// # Errors
+/// See [`OpenError`]; nothing was changed.
+pub fn open(folder: &Path, mode: WriterMode) -> Result<Database, OpenError> {
+    Database::open(&folder.join(FILE_NAME), &MIGRATIONS, Options { mode })
+}
+
+/// A stored word that this program does not know: a damaged row, never a newer one (those are refused at open).
+pub fn unreadable(column: &str, value: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(
+        0,
+        rusqlite::types::Type::Text,
+        format!("{column} holds {value:?}").into(),
+    )
+}
+
+/// Enumerations as the words that SQL, JSON and logs share.
+macro_rules! words {
+    ($type:ty { $($variant:pat => $word:literal = $value:expr),+ $(,)? }) => {
+        impl $type {
+            #[must_use]
+            pub fn as_word(self) -> &'static str {
+                match self { $($variant => $word),+ }
+            }
+
+            pub fn from_word(word: &str) -> rusqlite::Result<Self> {
+                match word {
+                    $($word => Ok($value),)+
+                    other => Err($crate::store::unreadable(stringify!($type), other)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;

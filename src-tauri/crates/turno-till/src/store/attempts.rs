@@ -1,0 +1,45 @@
+//! Every try to send, written before its first byte leaves. What the timeline and the doubts are computed from.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+use crate::clock::Millis;
+
+pub struct Finished<'a> {
+    pub outcome: &'a str,
+    pub status: Option<u16>,
+    pub yupy_request_id: Option<&'a str>,
+    pub may_have_arrived: bool,
+}
+
+pub fn start(conn: &Connection, request_id: i64, at: Millis) -> Result<i64> {
+    conn.prepare_cached("INSERT INTO attempts (request_id, started_at_ms) VALUES (?1, ?2)")?
+        .execute(params![request_id, at])?;
+    Ok(conn.last_insert_rowid())
+}
+
+pub fn finish(conn: &Connection, attempt_id: i64, at: Millis, finished: &Finished<'_>) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE attempts SET finished_at_ms = ?2, outcome = ?3, status = ?4, yupy_request_id = ?5,
+                             may_have_arrived = ?6
+         WHERE attempt_id = ?1",
+    )?
+    .execute(params![
+        attempt_id,
+        at,
+        finished.outcome,
+        finished.status,
+        finished.yupy_request_id,
+        finished.may_have_arrived
+    ])?;
+    Ok(())
+}
+
+/// Whether an earlier attempt of this request can have reached YUPY.
+pub fn may_have_arrived_before(conn: &Connection, request_id: i64, attempt_id: i64) -> Result<bool> {
+    conn.prepare_cached(
+        "SELECT 1 FROM attempts WHERE request_id = ?1 AND attempt_id < ?2 AND may_have_arrived = 1 LIMIT 1",
+    )?
+    .query_row([request_id, attempt_id], |_| Ok(()))
+    .optional()
+    .map(|found| found.is_some())
+}

@@ -1,0 +1,257 @@
+//! Outbox entries: the states of [`crate::outbox`] as rows.
+//!
+//! Invariant: what `read` gives is what `write` was given; the words in the columns are the words on the screen.
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+
+use crate::answer::{AttentionReason, PauseCause, WaitCause};
+use crate::clock::Millis;
+use crate::outbox::{Doubt, QueueReason, State};
+use crate::store::{unreadable, words};
+
+words!(WaitCause {
+    WaitCause::NoNetwork => "no_network" = WaitCause::NoNetwork,
+    WaitCause::NoNameResolution => "no_name_resolution" = WaitCause::NoNameResolution,
+    WaitCause::CertificateOrClock => "certificate_or_clock" = WaitCause::CertificateOrClock,
+    WaitCause::Unreachable => "unreachable" = WaitCause::Unreachable,
+    WaitCause::Portal => "portal" = WaitCause::Portal,
+    WaitCause::ConnectionLost => "connection_lost" = WaitCause::ConnectionLost,
+    WaitCause::TimedOut => "timed_out" = WaitCause::TimedOut,
+    WaitCause::ServerBusy => "server_busy" = WaitCause::ServerBusy,
+    WaitCause::InProgress => "in_progress_at_yupy" = WaitCause::InProgress,
+    WaitCause::UnusableAnswer => "unusable_answer" = WaitCause::UnusableAnswer,
+});
+
+words!(PauseCause {
+    PauseCause::CredentialRefused => "credential_refused" = PauseCause::CredentialRefused,
+    PauseCause::WrongAddress => "wrong_address" = PauseCause::WrongAddress,
+});
+
+words!(AttentionReason {
+    AttentionReason::ExternalTransactionConflict =>
+        "external_transaction_conflict" = AttentionReason::ExternalTransactionConflict,
+    AttentionReason::IdempotencyConflict => "idempotency_conflict" = AttentionReason::IdempotencyConflict,
+    AttentionReason::ValidationFailed => "validation_failed" = AttentionReason::ValidationFailed,
+    AttentionReason::Refused => "refused" = AttentionReason::Refused,
+    AttentionReason::IdentityCollision => "identity_collision" = AttentionReason::IdentityCollision,
+    AttentionReason::StoredBodyChanged => "stored_body_changed" = AttentionReason::StoredBodyChanged,
+});
+
+impl QueueReason {
+    #[must_use]
+    pub fn as_word(self) -> &'static str {
+        match self {
+            Self::NotTriedYet => "not_tried_yet",
+            Self::Waiting(cause) => cause.as_word(),
+            Self::Paused(cause) => cause.as_word(),
+            Self::InterruptedByRestart => "interrupted_by_restart",
+            Self::Confirming => "confirming",
+            Self::ConfirmationRefused => "confirmation_refused",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Result<Self> {
+        match word {
+            "not_tried_yet" => Ok(Self::NotTriedYet),
+            "interrupted_by_restart" => Ok(Self::InterruptedByRestart),
+            "confirming" => Ok(Self::Confirming),
+            "confirmation_refused" => Ok(Self::ConfirmationRefused),
+            other => PauseCause::from_word(other)
+                .map(Self::Paused)
+                .or_else(|_| WaitCause::from_word(other).map(Self::Waiting)),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub sequence: i64,
+    pub request_id: i64,
+    pub state: State,
+}
+
+/// One row's worth of a state.
+struct Columns<'a> {
+    state: &'static str,
+    attempts: Option<u32>,
+    due: Option<Millis>,
+    doubt: Doubt,
+    reason: Option<&'static str>,
+    yupy_transaction_id: Option<&'a str>,
+    duplicate_of: Option<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(state: &'a State) -> Self {
+        let bare = |word, attempts| Self {
+            state: word,
+            attempts,
+            due: None,
+            doubt: Doubt::None,
+            reason: None,
+            yupy_transaction_id: None,
+            duplicate_of: None,
+        };
+        match state {
+            State::Queued { attempts, due, doubt, reason } => Self {
+                due: Some(*due),
+                doubt: *doubt,
+                reason: Some(reason.as_word()),
+                ..bare("queued", Some(*attempts))
+            },
+            State::Sending { attempts, doubt, .. } => {
+                Self { doubt: *doubt, ..bare("sending", Some(*attempts)) }
+            }
+            State::Accepted { yupy_transaction_id } => {
+                Self { yupy_transaction_id: Some(yupy_transaction_id), ..bare("accepted", None) }
+            }
+            State::InReview { attempts } => {
+                Self { reason: Some("possible_duplicate"), ..bare("in_review", Some(*attempts)) }
+            }
+            State::NeedsAttention { attempts, reason } => {
+                Self { reason: Some(reason.as_word()), ..bare("needs_attention", Some(*attempts)) }
+            }
+            State::OnHold { attempts, due } => Self {
+                due: Some(*due),
+                reason: Some("reconciliation_required"),
+                ..bare("on_hold", Some(*attempts))
+            },
+            State::Discarded { duplicate_of } => Self {
+                duplicate_of: Some(duplicate_of),
+                reason: Some("same_sale"),
+                ..bare("discarded", None)
+            },
+        }
+    }
+}
+
+pub fn insert(conn: &Connection, entry: &Entry, at: Millis) -> Result<()> {
+    let columns = Columns::of(&entry.state);
+    conn.prepare_cached(
+        "INSERT INTO outbox (sequence, request_id, state, attempts, due_at_ms, outcome_unknown, reason, changed_at_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        entry.sequence,
+        entry.request_id,
+        columns.state,
+        columns.attempts.unwrap_or(0),
+        columns.due,
+        columns.doubt == Doubt::OutcomeUnknown,
+        columns.reason,
+        at,
+    ])?;
+    Ok(())
+}
+
+/// Writes the next state of one entry. `detail` is YUPY's own word for support.
+pub fn update(conn: &Connection, entry: &Entry, detail: Option<&str>, at: Millis) -> Result<()> {
+    let columns = Columns::of(&entry.state);
+    conn.prepare_cached(
+        "UPDATE outbox SET request_id = ?2, state = ?3, attempts = coalesce(?4, attempts), due_at_ms = ?5,
+                outcome_unknown = ?6, reason = ?7, detail = ?8, changed_at_ms = ?11,
+                yupy_transaction_id = coalesce(?9, yupy_transaction_id),
+                duplicate_of = coalesce(?10, duplicate_of)
+         WHERE sequence = ?1",
+    )?
+    .execute(params![
+        entry.sequence,
+        entry.request_id,
+        columns.state,
+        columns.attempts,
+        columns.due,
+        columns.doubt == Doubt::OutcomeUnknown,
+        columns.reason,
+        detail,
+        columns.yupy_transaction_id,
+        columns.duplicate_of,
+        at,
+    ])?;
+    Ok(())
+}
+
+const COLUMNS: &str = "sequence, request_id, state, attempts, due_at_ms, outcome_unknown, reason,
+    yupy_transaction_id, duplicate_of, changed_at_ms";
+
+fn read(row: &Row<'_>) -> Result<Entry> {
+    let attempts = row.get(3)?;
+    let doubt = if row.get(5)? { Doubt::OutcomeUnknown } else { Doubt::None };
+    let reason = || row.get::<_, String>(6);
+    let state = match row.get::<_, String>(2)?.as_str() {
+        "queued" => {
+            State::Queued { attempts, due: row.get(4)?, doubt, reason: QueueReason::from_word(&reason()?)? }
+        }
+        "sending" => State::Sending { attempts, since: row.get(9)?, doubt },
+        "accepted" => State::Accepted { yupy_transaction_id: row.get(7)? },
+        "in_review" => State::InReview { attempts },
+        "needs_attention" => {
+            State::NeedsAttention { attempts, reason: AttentionReason::from_word(&reason()?)? }
+        }
+        "on_hold" => State::OnHold { attempts, due: row.get(4)? },
+        "discarded" => State::Discarded { duplicate_of: row.get(8)? },
+        other => return Err(unreadable("outbox.state", other)),
+    };
+    Ok(Entry { sequence: row.get(0)?, request_id: row.get(1)?, state })
+}
+
+pub fn get(conn: &Connection, sequence: i64) -> Result<Option<Entry>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM outbox WHERE sequence = ?1"))?
+        .query_row([sequence], read)
+        .optional()
+}
+
+/// Entries that may be tried, the longest due first. `until` includes entries due later, for a probe.
+pub fn due(conn: &Connection, until: Millis, limit: usize) -> Result<Vec<Entry>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM outbox WHERE due_at_ms IS NOT NULL AND due_at_ms <= ?1
+         ORDER BY due_at_ms, sequence LIMIT ?2"
+    ))?
+    .query_map(params![until, i64::try_from(limit).unwrap_or(i64::MAX)], read)?
+    .collect()
+}
+
+pub fn next_due(conn: &Connection) -> Result<Option<Millis>> {
+    conn.prepare_cached("SELECT min(due_at_ms) FROM outbox WHERE due_at_ms IS NOT NULL")?
+        .query_row([], |row| row.get(0))
+}
+
+/// Sales whose attempt was cut off by the end of the program, or that wait beyond `latest`.
+pub fn interrupted(conn: &Connection, latest: Millis) -> Result<Vec<i64>> {
+    conn.prepare_cached(
+        "SELECT sequence FROM outbox WHERE state = 'sending' OR due_at_ms > ?1 ORDER BY sequence",
+    )?
+    .query_map([latest], |row| row.get(0))?
+    .collect()
+}
+
+/// Sales that are due later than `now`.
+pub fn waiting_since_later(conn: &Connection, now: Millis) -> Result<Vec<i64>> {
+    conn.prepare_cached("SELECT sequence FROM outbox WHERE due_at_ms > ?1 ORDER BY sequence")?
+        .query_map([now], |row| row.get(0))?
+        .collect()
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub pending: u32,
+    pub in_review: u32,
+    pub needs_attention: u32,
+    pub identity_collision: u32,
+}
+
+pub fn counts(conn: &Connection) -> Result<Counts> {
+    conn.prepare_cached(
+        "SELECT count(*), count(*) FILTER (WHERE state = 'in_review'),
+                count(*) FILTER (WHERE state IN ('needs_attention', 'on_hold')),
+                count(*) FILTER (WHERE reason = 'identity_collision')
+         FROM outbox WHERE state NOT IN ('accepted', 'discarded')",
+    )?
+    .query_row([], |row| {
+        Ok(Counts {
+            pending: row.get(0)?,
+            in_review: row.get(1)?,
+            needs_attention: row.get(2)?,
+            identity_collision: row.get(3)?,
+        })
+    })
+}

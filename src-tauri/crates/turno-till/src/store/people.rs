@@ -1,0 +1,84 @@
+//! Who may sell and who may decide. PIN hashes and the count of wrong PINs are here; the pepper is not.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+use crate::clock::Millis;
+use crate::store::words;
+use crate::view::{Person, Role};
+
+words!(Role {
+    Role::Cashier => "cashier" = Role::Cashier,
+    Role::Manager => "manager" = Role::Manager,
+});
+
+#[derive(Clone, Debug)]
+pub struct Lock {
+    pub pin_hash: String,
+    pub failures: u32,
+    pub locked_until: Millis,
+}
+
+pub fn insert(conn: &Connection, person: &Person, pin_hash: &str) -> Result<()> {
+    conn.execute(
+        "INSERT INTO people (person_id, name, role, pin_hash) VALUES (?1, ?2, ?3, ?4)",
+        params![person.person_id, person.name, person.role.as_word(), pin_hash],
+    )?;
+    Ok(())
+}
+
+pub fn all(conn: &Connection) -> Result<Vec<Person>> {
+    conn.prepare_cached("SELECT person_id, name, role FROM people ORDER BY role, name, person_id")?
+        .query_map([], |row| {
+            Ok(Person {
+                person_id: row.get(0)?,
+                name: row.get(1)?,
+                role: Role::from_word(&row.get::<_, String>(2)?)?,
+            })
+        })?
+        .collect()
+}
+
+pub fn find(conn: &Connection, person_id: &str) -> Result<Option<Person>> {
+    Ok(all(conn)?.into_iter().find(|person| person.person_id == person_id))
+}
+
+/// Whoever unlocked last: offered first the next time.
+pub fn last_unlocked(conn: &Connection) -> Result<Option<String>> {
+    conn.query_row(
+        "SELECT person_id FROM people WHERE unlocked_at_ms IS NOT NULL ORDER BY unlocked_at_ms DESC LIMIT 1",
+        [],
+        |row| row.get(0),
+    )
+    .optional()
+}
+
+pub fn lock(conn: &Connection, person_id: &str) -> Result<Option<Lock>> {
+    conn.query_row(
+        "SELECT pin_hash, pin_failures, locked_until_ms FROM people WHERE person_id = ?1",
+        [person_id],
+        |row| Ok(Lock { pin_hash: row.get(0)?, failures: row.get(1)?, locked_until: row.get(2)? }),
+    )
+    .optional()
+}
+
+/// Counts a try as failed before it is made, so that killing the program does not make it free.
+pub fn count_try(conn: &Connection, person_id: &str, locked_until: Millis) -> Result<()> {
+    conn.execute(
+        "UPDATE people SET pin_failures = pin_failures + 1, locked_until_ms = ?2 WHERE person_id = ?1",
+        params![person_id, locked_until],
+    )?;
+    Ok(())
+}
+
+pub fn forgive(conn: &Connection, person_id: &str) -> Result<()> {
+    conn.execute(
+        "UPDATE people SET pin_failures = 0, locked_until_ms = 0 WHERE person_id = ?1",
+        [person_id],
+    )?;
+    Ok(())
+}
+
+pub fn note_unlock(conn: &Connection, person_id: &str, at: Millis) -> Result<()> {
+    conn.execute("UPDATE people SET unlocked_at_ms = ?2 WHERE person_id = ?1", params![person_id, at])?;
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! What is sent. Invariant (triggers): bytes, path and key are frozen when they are written.
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use sha2::{Digest, Sha256};
+
+use crate::clock::Millis;
+use crate::store::words;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    Create,
+    Confirm,
+}
+
+words!(RequestKind {
+    RequestKind::Create => "create" = RequestKind::Create,
+    RequestKind::Confirm => "confirm" = RequestKind::Confirm,
+});
+
+#[derive(Clone, Debug)]
+pub struct RequestRow {
+    pub request_id: i64,
+    pub kind: RequestKind,
+    pub idempotency_key: String,
+    pub path: String,
+    pub body: Vec<u8>,
+    body_sha256: Vec<u8>,
+}
+
+impl RequestRow {
+    /// False when the stored body is not the one that was frozen: it must not be sent.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        Sha256::digest(&self.body).as_slice() == self.body_sha256
+    }
+}
+
+/// Freezes a request and gives its id. The same key again gives the first one's id: its content is the same,
+/// since a key is derived from what it stands for.
+pub fn freeze(
+    conn: &Connection,
+    sequence: i64,
+    kind: RequestKind,
+    idempotency_key: &str,
+    path: &str,
+    body: &[u8],
+    at: Millis,
+) -> Result<i64> {
+    let found = conn
+        .prepare_cached("SELECT request_id FROM requests WHERE idempotency_key = ?1 AND body = ?2")?
+        .query_row(params![idempotency_key, body], |row| row.get(0))
+        .optional()?;
+    if let Some(request_id) = found {
+        return Ok(request_id);
+    }
+    conn.prepare_cached(
+        "INSERT INTO requests (sequence, operation, idempotency_key, path, body, body_sha256, created_at_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        sequence,
+        kind.as_word(),
+        idempotency_key,
+        path,
+        body,
+        Sha256::digest(body).as_slice(),
+        at
+    ])?;
+    Ok(conn.last_insert_rowid())
+}
+
+const COLUMNS: &str = "request_id, operation, idempotency_key, path, body, body_sha256";
+
+fn read(row: &Row<'_>) -> Result<RequestRow> {
+    Ok(RequestRow {
+        request_id: row.get(0)?,
+        kind: RequestKind::from_word(&row.get::<_, String>(1)?)?,
+        idempotency_key: row.get(2)?,
+        path: row.get(3)?,
+        body: row.get(4)?,
+        body_sha256: row.get(5)?,
+    })
+}
+
+pub fn get(conn: &Connection, request_id: i64) -> Result<RequestRow> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM requests WHERE request_id = ?1"))?
+        .query_one([request_id], read)
+}
+
+/// The newest request that creates the sale: its first body, or the last repair of it.
+pub fn create_request(conn: &Connection, sequence: i64) -> Result<RequestRow> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM requests WHERE sequence = ?1 AND operation = 'create'
+         ORDER BY request_id DESC LIMIT 1"
+    ))?
+    .query_row([sequence], read)
+}

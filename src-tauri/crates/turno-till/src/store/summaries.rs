@@ -1,0 +1,119 @@
+//! Sales as lists show them: one join, one page at a time, by keyset.
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+
+use crate::clock::rfc3339;
+use crate::store::unreadable;
+use crate::view::{Money, SalePage, SaleReason, SaleState, SaleSummary, Standing};
+
+/// Rows on one page; two screens full.
+pub const PAGE: u32 = 50;
+
+const COLUMNS: &str = "sales.sequence, external_transaction_id, shift_number, description, route, seat, buyer_name,
+    amount_minor, currency, occurred_at_ms, people.name, state, outcome_unknown, outbox.reason, detail, attempts,
+    due_at_ms, yupy_transaction_id";
+
+const TABLES: &str =
+    "sales JOIN outbox ON outbox.sequence = sales.sequence JOIN people ON people.person_id = sales.seller";
+
+fn read(row: &Row<'_>) -> Result<SaleSummary> {
+    let state = state(&row.get::<_, String>(11)?)?;
+    let outcome_unknown: bool = row.get(12)?;
+    let reason: Option<String> = row.get(13)?;
+    let due: Option<i64> = row.get(16)?;
+    let shift: u32 = row.get(2)?;
+    Ok(SaleSummary {
+        sequence: row.get(0)?,
+        external_transaction_id: row.get(1)?,
+        shift_id: format!("S{shift}"),
+        description: row.get(3)?,
+        route: row.get(4)?,
+        seat: row.get(5)?,
+        buyer_name: row.get(6)?,
+        amount: Money { minor: row.get(7)?, currency: row.get(8)? },
+        occurred_at: rfc3339(row.get(9)?),
+        seller: row.get(10)?,
+        state,
+        standing: standing(state, outcome_unknown),
+        reason: reason.as_deref().map(reason_of).transpose()?,
+        detail: row.get(14)?,
+        attempts: row.get(15)?,
+        next_attempt_at: due.map(rfc3339),
+        yupy_transaction_id: row.get(17)?,
+    })
+}
+
+/// While bytes may be on their way nobody knows, so *sending* is *sin confirmar* too.
+fn standing(state: SaleState, outcome_unknown: bool) -> Standing {
+    match state {
+        SaleState::Accepted => Standing::Confirmed,
+        SaleState::Sending | SaleState::OnHold => Standing::Unconfirmed,
+        SaleState::Queued if outcome_unknown => Standing::Unconfirmed,
+        SaleState::Queued | SaleState::InReview | SaleState::NeedsAttention | SaleState::Discarded => {
+            Standing::Saved
+        }
+    }
+}
+
+fn state(word: &str) -> Result<SaleState> {
+    match word {
+        "queued" => Ok(SaleState::Queued),
+        "sending" => Ok(SaleState::Sending),
+        "accepted" => Ok(SaleState::Accepted),
+        "in_review" => Ok(SaleState::InReview),
+        "needs_attention" => Ok(SaleState::NeedsAttention),
+        "on_hold" => Ok(SaleState::OnHold),
+        "discarded" => Ok(SaleState::Discarded),
+        other => Err(unreadable("outbox.state", other)),
+    }
+}
+
+fn reason_of(word: &str) -> Result<SaleReason> {
+    serde_json::from_value(word.into()).map_err(|_| unreadable("outbox.reason", word))
+}
+
+/// Unsettled sales, oldest first. `after` is the sequence of the last one seen.
+pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
+    let items = conn
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM {TABLES}
+             WHERE state NOT IN ('accepted', 'discarded') AND outbox.sequence > ?1
+             ORDER BY outbox.sequence LIMIT ?2"
+        ))?
+        .query_map(params![after.unwrap_or(0), PAGE + 1], read)?
+        .collect::<Result<Vec<_>>>()?;
+    Ok(page(items))
+}
+
+/// All sales, newest first. `after` is the sequence of the last one seen.
+pub fn recent(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
+    let items = conn
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM {TABLES} WHERE sales.sequence < ?1 ORDER BY sales.sequence DESC LIMIT ?2"
+        ))?
+        .query_map(params![after.unwrap_or(i64::MAX), PAGE + 1], read)?
+        .collect::<Result<Vec<_>>>()?;
+    Ok(page(items))
+}
+
+/// One row more than a page was asked for: whether it is there says whether there is a next page.
+fn page(mut items: Vec<SaleSummary>) -> SalePage {
+    let full = items.len() > PAGE as usize;
+    items.truncate(PAGE as usize);
+    let next = if full { items.last().map(|item| item.sequence) } else { None };
+    SalePage { items, next }
+}
+
+pub fn of_checkout(conn: &Connection, draft_id: &str) -> Result<Vec<SaleSummary>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM {TABLES} WHERE draft_id = ?1 ORDER BY sales.sequence"
+    ))?
+    .query_map([draft_id], read)?
+    .collect()
+}
+
+pub fn by_sequence(conn: &Connection, sequence: i64) -> Result<Option<SaleSummary>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE sales.sequence = ?1"))?
+        .query_row([sequence], read)
+        .optional()
+}

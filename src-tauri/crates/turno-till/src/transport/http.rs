@@ -1,0 +1,164 @@
+//! The production transport: reqwest with every limit set, since it has none by default.
+
+use std::error::Error as _;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, RETRY_AFTER,
+};
+use reqwest::{Client, Url, redirect, retry};
+
+use super::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Between two pieces of an answer.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longer than the two seconds for which YUPY itself makes a twin wait (contract §5), shorter than a shift.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
+/// Below the usual idle time-out of proxies, so that a kept connection is rarely a dead one.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    #[error("not an http or https address")]
+    NotHttp,
+    #[error("the address carries a user, a query or a fragment")]
+    NotPlain,
+    #[error("the credential has characters that no header can carry")]
+    Credential,
+    #[error("the TLS client cannot be set up")]
+    Client(#[from] reqwest::Error),
+}
+
+pub struct HttpTransport {
+    client: Client,
+    base: Url,
+    authorization: Option<HeaderValue>,
+}
+
+impl HttpTransport {
+    /// `address` is the server's base, e.g. `https://yupy.example`; a missing scheme means `https`.
+    ///
+    /// # Errors
+    /// The address is not one, or the credential cannot travel.
+    pub fn new(address: &str, credential: Option<&str>) -> Result<Self, AddressError> {
+        let authorization = credential
+            .map(|credential| HeaderValue::from_str(&format!("Bearer {credential}")))
+            .transpose()
+            .map_err(|_| AddressError::Credential)?
+            .map(|mut value| {
+                value.set_sensitive(true);
+                value
+            });
+        let client = Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
+            .timeout(TOTAL_TIMEOUT)
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .user_agent(concat!("turno/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        Ok(Self { client, base: base(address)?, authorization })
+    }
+
+    async fn exchange(&self, request: Request) -> Result<Response, Failure> {
+        let url = self.base.join(request.path.trim_start_matches('/')).map_err(|_| Failure::Unreachable)?;
+        let mut call = match request.method {
+            Method::Get => self.client.get(url),
+            Method::Post => self.client.post(url),
+        };
+        if let Some(authorization) = &self.authorization {
+            call = call.header(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(key) = &request.idempotency_key {
+            call = call.header(IDEMPOTENCY_KEY, key);
+        }
+        if let Some(etag) = &request.if_none_match {
+            call = call.header(IF_NONE_MATCH, etag);
+        }
+        if let Some(body) = request.body {
+            call = call.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        let mut answer = call.send().await.map_err(|error| failure(&error))?;
+        let mut response = head(answer.status().as_u16(), answer.headers());
+        while let Some(piece) = answer.chunk().await.map_err(|error| failure(&error))? {
+            if response.body.len() + piece.len() > ANSWER_LIMIT {
+                return Err(Failure::UnusableAnswer);
+            }
+            response.body.extend_from_slice(&piece);
+        }
+        Ok(response)
+    }
+}
+
+impl Transport for HttpTransport {
+    fn send(&self, request: Request) -> Sending<'_> {
+        Box::pin(self.exchange(request))
+    }
+}
+
+/// The base address with a path that ends in `/`, so that joining keeps a prefix such as `/yupy`.
+fn base(address: &str) -> Result<Url, AddressError> {
+    let address = address.trim();
+    let full = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
+    let mut url = Url::parse(&full).map_err(|_| AddressError::NotHttp)?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(AddressError::NotHttp);
+    }
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || url.fragment().is_some() {
+        return Err(AddressError::NotPlain);
+    }
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+fn head(status: u16, headers: &HeaderMap) -> Response {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Response {
+        status,
+        media_type: text(CONTENT_TYPE),
+        retry_after: text(RETRY_AFTER),
+        date: text(DATE),
+        etag: text(ETAG),
+        request_id: text(REQUEST_ID),
+        body: Vec::new(),
+    }
+}
+
+/// Names what went wrong by walking the causes, since reqwest only says in which step it happened.
+fn failure(error: &reqwest::Error) -> Failure {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            let kind = io.kind();
+            if [ErrorKind::NetworkUnreachable, ErrorKind::HostUnreachable, ErrorKind::NetworkDown]
+                .contains(&kind)
+            {
+                return Failure::NoNetwork;
+            }
+        }
+        let said = inner.to_string();
+        if said == "dns error" {
+            return Failure::NoNameResolution;
+        }
+        if said.contains("certificate") || said.contains("received corrupt message") {
+            return Failure::CertificateOrClock;
+        }
+        cause = inner.source();
+    }
+    match (error.is_connect(), error.is_timeout()) {
+        (true, _) => Failure::Unreachable,
+        (false, true) => Failure::TimedOut,
+        (false, false) if error.is_decode() => Failure::UnusableAnswer,
+        (false, false) => Failure::ConnectionLost,
+    }
+}
