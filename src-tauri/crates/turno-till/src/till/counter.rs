@@ -1,0 +1,214 @@
+//! What happens at the counter: people, the shift and the sale.
+
+use std::sync::PoisonError;
+
+use turno_domain::Money;
+use turno_domain::text::{has_control, normalise_free_text};
+use uuid::Uuid;
+
+use super::Till;
+use crate::clock::rfc3339;
+use crate::random::uuid;
+use crate::sell::{self, Seller};
+use crate::store::audit::{self, Event};
+use crate::store::{installation, people, sales, shifts};
+use crate::view::{
+    Charge, ChargeOutcome, CreateManagerRequest, Deck, DraftOpened, Offer, OpenShiftRequest, Person, Problem,
+    ProblemCode, Quote, QuoteRequest, Role, Seat, SeatMap, SeatSold, UnlockRequest,
+};
+
+const NAME_LIMIT: usize = 60;
+
+impl Till {
+    /// The first person of a new till.
+    ///
+    /// # Errors
+    /// `name_invalid`, `pin_weak`, `not_allowed_now` when somebody exists already.
+    pub async fn create_manager(&self, request: &CreateManagerRequest) -> Result<(), Problem> {
+        if !self.inner.db.read(people::all).await?.is_empty() {
+            return Err(ProblemCode::NotAllowedNow.into());
+        }
+        let person_id = uuid(&*self.inner.options.entropy).to_string();
+        self.add_person(&person_id, &request.name, Role::Manager, &request.pin).await
+    }
+
+    /// Adds somebody who can unlock this till. Does nothing if the id is known.
+    ///
+    /// # Errors
+    /// `name_invalid`, `pin_weak`.
+    pub async fn add_person(
+        &self,
+        person_id: &str,
+        name: &str,
+        role: Role,
+        pin: &str,
+    ) -> Result<(), Problem> {
+        let name = normalise_free_text(name);
+        if name.is_empty() || name.chars().count() > NAME_LIMIT || has_control(&name) {
+            return Err(ProblemCode::NameInvalid.into());
+        }
+        if self.inner.db.read(people::all).await?.iter().any(|person| person.person_id == person_id) {
+            return Ok(());
+        }
+        self.pins().add(Person { person_id: person_id.to_owned(), name, role }, pin).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// # Errors
+    /// `pin_wrong`, `pin_locked`.
+    pub async fn unlock(&self, request: &UnlockRequest) -> Result<(), Problem> {
+        let person = self.pins().verify(&request.person_id, &request.pin).await?;
+        let (id, now) = (person.person_id.clone(), self.now());
+        self.inner.db.write(move |conn| Ok::<_, Problem>(people::note_unlock(conn, &id, now)?)).await?;
+        *self.inner.unlocked.lock().unwrap_or_else(PoisonError::into_inner) = Some(person);
+        self.changed();
+        Ok(())
+    }
+
+    pub fn lock(&self) {
+        self.inner.unlocked.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.changed();
+    }
+
+    /// # Errors
+    /// `not_unlocked`, `shift_already_open`, `amount_invalid`.
+    pub async fn open_shift(&self, request: &OpenShiftRequest) -> Result<(), Problem> {
+        let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
+        let float = Money::parse_typed(&request.float, enrolled.enrolment.currency)
+            .map_err(|_| ProblemCode::AmountInvalid)?;
+        let now = self.now();
+        self.inner
+            .db
+            .write(move |conn| {
+                if shifts::current_number(conn)?.is_some() {
+                    return Err(ProblemCode::ShiftAlreadyOpen.into());
+                }
+                let number = installation::take_shift_number(conn)?;
+                shifts::open(conn, number, &person.person_id, now, float.minor())?;
+                let entry = audit::Entry {
+                    person_id: Some(&person.person_id),
+                    data: serde_json::json!({ "shift": number, "float": float.to_amount_text() }),
+                    ..audit::Entry::new(Event::ShiftOpened)
+                };
+                audit::append(conn, now, &entry)?;
+                Ok::<_, Problem>(())
+            })
+            .await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// What can be sold now and matches the words.
+    ///
+    /// # Errors
+    /// `not_allowed_now` before the till is set up.
+    pub async fn search_offers(&self, text: &str, limit: u32) -> Result<Vec<Offer>, Problem> {
+        let catalog = self.catalog()?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let found: Vec<_> = catalog.search(text, self.now(), limit).into_iter().cloned().collect();
+        self.inner
+            .db
+            .read(move |conn| {
+                found
+                    .iter()
+                    .map(|offer| {
+                        let layout = catalog.layout(offer);
+                        let free = match (layout, &offer.service) {
+                            (Some(layout), Some(service)) => {
+                                let sold = sales::seats_of(conn, service)?;
+                                let taken =
+                                    |seat: &str| sold.iter().any(|sale| sale.seat.as_deref() == Some(seat));
+                                let free = layout.seats().filter(|seat| !taken(seat)).count();
+                                Some(u32::try_from(free).unwrap_or(u32::MAX))
+                            }
+                            _ => None,
+                        };
+                        Ok(offer.view(free))
+                    })
+                    .collect()
+            })
+            .await
+            .map_err(Into::into)
+    }
+
+    /// The seats of a departure, with what this till sold on it.
+    ///
+    /// # Errors
+    /// `offer_gone`.
+    pub async fn seat_map(&self, offer_id: &str) -> Result<SeatMap, Problem> {
+        let catalog = self.catalog()?;
+        let offer = catalog.offer(offer_id).cloned().ok_or(ProblemCode::OfferGone)?;
+        let layout = catalog.layout(&offer).cloned().ok_or(ProblemCode::OfferGone)?;
+        let service = offer.service.clone().unwrap_or_default();
+        let sold = self.inner.db.read(move |conn| sales::seats_of(conn, &service)).await?;
+        let seat = |label: &String| Seat {
+            seat: label.clone(),
+            price: offer.price_of(Some(label)).into(),
+            sold: sold.iter().find(|sale| sale.seat.as_ref() == Some(label)).map(|sale| SeatSold {
+                external_transaction_id: sale.external_transaction_id.clone(),
+                occurred_at: rfc3339(sale.occurred_at),
+                buyer_name: sale.buyer_name.clone(),
+            }),
+        };
+        let decks: Vec<Deck> = layout
+            .decks
+            .iter()
+            .map(|deck| Deck {
+                number: deck.number,
+                rows: deck
+                    .rows
+                    .iter()
+                    .map(|row| row.iter().map(|place| place.as_ref().map(seat)).collect())
+                    .collect(),
+            })
+            .collect();
+        let taken = decks.iter().flat_map(|deck| deck.rows.iter().flatten().flatten());
+        let free = taken.filter(|seat| seat.sold.is_none()).count();
+        Ok(SeatMap { offer: offer.view(u32::try_from(free).ok()), decks })
+    }
+
+    /// The id under which a ticket will be recorded, whatever is pressed how often.
+    #[must_use]
+    pub fn open_draft(&self) -> DraftOpened {
+        DraftOpened { draft_id: uuid(&*self.inner.options.entropy).to_string() }
+    }
+
+    /// # Errors
+    /// Why a line cannot be sold.
+    pub fn quote(&self, request: &QuoteRequest) -> Result<Quote, Problem> {
+        let enrolled = self.enrolled()?;
+        let priced =
+            sell::price(&*self.catalog()?, enrolled.enrolment.currency, &request.lines, &request.tender)?;
+        Ok(priced.quote())
+    }
+
+    /// Records a ticket. From the answer on it cannot be lost; sending goes on by itself.
+    ///
+    /// # Errors
+    /// Why nothing was recorded. Only `outcome_unknown` leaves it open: look the draft up before charging again.
+    pub async fn charge(&self, charge: &Charge) -> Result<ChargeOutcome, Problem> {
+        let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
+        Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
+        let (catalog, currency) = (self.catalog()?, enrolled.enrolment.currency);
+        let priced = sell::price(&catalog, currency, &charge.lines, &charge.tender);
+        let seller =
+            Seller { person_id: person.person_id, enrolment: enrolled.enrolment.clone(), now: self.now() };
+        let charge = charge.clone();
+        let outcome = self
+            .inner
+            .db
+            .write(move |conn| {
+                // A ticket that was recorded stays recorded, also when its offer has left the catalog since.
+                match (sell::already_recorded(conn, &seller, &charge)?, priced) {
+                    (Some(outcome), _) => Ok(outcome),
+                    (None, Err(problem)) => Err(problem),
+                    (None, Ok(priced)) => sell::record(conn, &seller, &charge, &priced),
+                }
+            })
+            .await?;
+        enrolled.relay.wake();
+        self.changed();
+        Ok(outcome)
+    }
+}

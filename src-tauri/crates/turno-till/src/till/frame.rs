@@ -1,0 +1,66 @@
+//! What the frame of the screen shows, computed from rows each time.
+
+use super::{Till, connection};
+use crate::clock::rfc3339;
+use crate::store::{outbox, people, shifts};
+use crate::view::{Money, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
+
+impl Till {
+    /// # Errors
+    /// The database could not be read.
+    pub async fn phase(&self) -> Result<Phase, Problem> {
+        let Ok(enrolled) = self.enrolled() else { return Ok(Phase::Welcome) };
+        let (people, last_person_id, shift) = self
+            .inner
+            .db
+            .read(|conn| Ok((people::all(conn)?, people::last_unlocked(conn)?, shifts::current(conn)?)))
+            .await?;
+        if people.is_empty() {
+            return Ok(Phase::FirstManager);
+        }
+        let Ok(person) = self.unlocked() else { return Ok(Phase::Locked { people, last_person_id }) };
+        let Some(row) = shift else { return Ok(Phase::NoShift { person }) };
+        let money = |minor| Money { minor, currency: enrolled.enrolment.currency.code().to_owned() };
+        let opened_by = people.into_iter().find(|person| person.person_id == row.opened_by);
+        let shift = Shift {
+            shift_id: format!("S{}", row.shift_number),
+            opened_at: rfc3339(row.opened_at),
+            opened_by: opened_by.ok_or(ProblemCode::Internal)?,
+            float: money(row.float_minor),
+            sales_count: row.sales_count,
+            sold: money(row.sold_minor),
+        };
+        Ok(Phase::Selling { person, shift })
+    }
+
+    /// # Errors
+    /// The database could not be read.
+    pub async fn status(&self) -> Result<Option<Status>, Problem> {
+        let Ok(enrolled) = self.enrolled() else { return Ok(None) };
+        let counts = self.inner.db.read(outbox::counts).await?;
+        Ok(Some(Status {
+            connection: connection(&enrolled.relay),
+            pending_count: counts.pending,
+            in_review_count: counts.in_review,
+            needs_attention_count: counts.needs_attention,
+            identity_collision_count: counts.identity_collision,
+        }))
+    }
+
+    /// # Errors
+    /// The database could not be read.
+    pub async fn managers(&self) -> Result<Vec<Person>, Problem> {
+        let people = self.inner.db.read(people::all).await?;
+        Ok(people.into_iter().filter(|person| person.role == Role::Manager).collect())
+    }
+
+    /// The till's name and currency, once it has them.
+    #[must_use]
+    pub fn device(&self) -> Option<(String, String)> {
+        let enrolled = self.enrolled().ok()?;
+        Some((
+            enrolled.enrolment.device_id.as_str().to_owned(),
+            enrolled.enrolment.currency.code().to_owned(),
+        ))
+    }
+}

@@ -1,0 +1,63 @@
+//! What waits: the queue, its sending, and the questions for a manager.
+
+use super::{Till, connection};
+use crate::review;
+use crate::store::{outbox, summaries};
+use crate::view::{Decide, Problem, Review, SalePage, SendReport};
+
+impl Till {
+    /// # Errors
+    /// The database could not be read.
+    pub async fn pending(&self, after: Option<i64>) -> Result<SalePage, Problem> {
+        Ok(self.inner.db.read(move |conn| summaries::pending(conn, after)).await?)
+    }
+
+    /// # Errors
+    /// The database could not be read.
+    pub async fn recent_sales(&self, after: Option<i64>) -> Result<SalePage, Problem> {
+        Ok(self.inner.db.read(move |conn| summaries::recent(conn, after)).await?)
+    }
+
+    /// Tries everything that waits now, and says what came of it.
+    ///
+    /// # Errors
+    /// `not_allowed_now` before the till is set up.
+    pub async fn send_now(&self) -> Result<SendReport, Problem> {
+        let enrolled = self.enrolled()?;
+        let sent = enrolled.relay.send_now().await;
+        let counts = self.inner.db.read(outbox::counts).await?;
+        Ok(SendReport {
+            attempted: sent.attempted,
+            accepted: sent.accepted,
+            still_pending: counts.pending,
+            connection: connection(&enrolled.relay),
+        })
+    }
+
+    /// # Errors
+    /// `not_allowed_now` before the till is set up.
+    pub async fn reviews(&self) -> Result<Vec<Review>, Problem> {
+        let device_id = self.enrolled()?.enrolment.device_id.as_str().to_owned();
+        Ok(self.inner.db.read(move |conn| review::open(conn, &device_id)).await?)
+    }
+
+    /// A manager's answer to a question.
+    ///
+    /// # Errors
+    /// `reason_required`, `money_handling_required`, `pin_wrong`, `pin_locked`, `manager_required`,
+    /// `question_changed`, `not_in_review`; nothing was decided.
+    pub async fn decide(&self, request: &Decide) -> Result<(), Problem> {
+        self.unlocked()?;
+        let enrolled = self.enrolled()?;
+        let reason = review::check(request)?;
+        let manager = self.pins().approve(&request.manager_id, &request.pin).await?;
+        let (context, request, now) = (enrolled.context.clone(), request.clone(), self.now());
+        self.inner
+            .db
+            .write(move |conn| review::decide(conn, &context, &request, &manager, reason, now))
+            .await?;
+        enrolled.relay.wake();
+        self.changed();
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! From an empty folder to a till that a company knows, and a catalog that stays fresh.
+
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::time::Duration;
+
+use turno_protocol::catalog::CatalogBody;
+
+use super::{Enrolled, Inner, Till};
+use crate::catalog::Catalog;
+use crate::enrol::{self, FetchedCatalog};
+use crate::relay::{Parts, Relay};
+use crate::settle::{self, Context};
+use crate::store::audit::{self, Event};
+use crate::store::catalog as stored_catalog;
+use crate::store::installation::{self, Enrolment};
+use crate::view::{ConnectRequest, Problem, ProblemCode};
+
+/// Fares change by the day; a bus that is added shows within this time.
+const CATALOG_EVERY: Duration = Duration::from_secs(15 * 60);
+/// After a look that failed, most often because there is no network.
+const CATALOG_RETRY: Duration = Duration::from_secs(60);
+
+impl Till {
+    /// Exchanges an enrolment code; afterwards the till sells for the company that gave it.
+    ///
+    /// # Errors
+    /// `address_invalid`, `address_unreachable`, `not_yupy`, `enrolment_refused`; nothing is half set up.
+    pub async fn connect(&self, request: &ConnectRequest) -> Result<(), Problem> {
+        if self.is_enrolled() {
+            return Err(ProblemCode::NotAllowedNow.into());
+        }
+        let options = &self.inner.options;
+        let transport = (options.connector)(&request.address, None)?;
+        let answer =
+            enrol::enrol(&*transport, &*options.entropy, self.inner.installation_id, &request.enrolment_code)
+                .await?;
+        let credential = answer.credential.expose();
+        let transport = (options.connector)(&request.address, Some(credential))?;
+        let catalog =
+            enrol::fetch_catalog(&*transport, None, answer.currency).await?.ok_or(ProblemCode::NotYupy)?;
+        let mut secrets = self.pins().secrets;
+        secrets
+            .keep_credential(credential.to_owned())
+            .map_err(|error| Problem::with(ProblemCode::FolderNotWritable, error.to_string()))?;
+        self.inner.pins.lock().unwrap_or_else(PoisonError::into_inner).secrets = secrets;
+        let enrolment = Enrolment {
+            address: request.address.trim().to_owned(),
+            scope: answer.scope(),
+            company_name: answer.company_name,
+            device_id: answer.device_id,
+            epoch: answer.epoch,
+            currency: answer.currency,
+        };
+        let (row, now) = (enrolment.clone(), self.now());
+        self.inner
+            .db
+            .write(move |conn| {
+                installation::set_enrolment(conn, &row, now)?;
+                stored_catalog::set(conn, catalog.etag.as_deref(), &catalog.bytes, now)?;
+                let data =
+                    serde_json::json!({ "device_id": row.device_id.as_str(), "epoch": row.epoch.as_str() });
+                audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::Enrolled) })?;
+                Ok::<_, Problem>(())
+            })
+            .await?;
+        self.go_live(enrolment).await
+    }
+
+    /// Starts the relay. Whatever an earlier run left half sent is given back first, with its key.
+    pub(super) async fn go_live(&self, enrolment: Enrolment) -> Result<(), Problem> {
+        let options = &self.inner.options;
+        let context = Context { scope: enrolment.scope.clone(), policy: options.policy };
+        let (restart, now) = (context.clone(), self.now());
+        self.inner.db.write(move |conn| Ok::<_, Problem>(settle::restart(conn, &restart, now)?)).await?;
+        let stored = self.inner.db.read(stored_catalog::get).await?;
+        let body: Option<CatalogBody> = stored.and_then(|row| serde_json::from_slice(&row.body).ok());
+        let catalog = body.map(|body| Catalog::new(&body, enrolment.currency)).unwrap_or_default();
+        let address = options.address.as_deref().unwrap_or(&enrolment.address);
+        let transport = (options.connector)(address, self.pins().secrets.credential.as_deref())?;
+        let relay = Relay::start(Parts {
+            db: self.inner.db.clone(),
+            transport: Arc::clone(&transport),
+            clock: Arc::clone(&options.clock),
+            entropy: Arc::clone(&options.entropy),
+            context: context.clone(),
+            changes: self.inner.changes.clone(),
+        });
+        let enrolled =
+            Enrolled { enrolment, context, transport, relay, catalog: RwLock::new(Arc::new(catalog)) };
+        *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));
+        tokio::spawn(keep_catalog_fresh(Arc::downgrade(&self.inner)));
+        self.changed();
+        Ok(())
+    }
+
+    /// Asks YUPY for a newer catalog.
+    ///
+    /// # Errors
+    /// It could not be had; the old one stays.
+    pub async fn refresh_catalog(&self) -> Result<(), Problem> {
+        let enrolled = self.enrolled()?;
+        let etag = self.inner.db.read(stored_catalog::get).await?.and_then(|row| row.etag);
+        let currency = enrolled.enrolment.currency;
+        let Some(fetched) = enrol::fetch_catalog(&*enrolled.transport, etag, currency).await? else {
+            return Ok(());
+        };
+        let FetchedCatalog { etag, bytes, body } = fetched;
+        let now = self.now();
+        self.inner
+            .db
+            .write(move |conn| Ok::<_, Problem>(stored_catalog::set(conn, etag.as_deref(), &bytes, now)?))
+            .await?;
+        let catalog = Arc::new(Catalog::new(&body, currency));
+        *enrolled.catalog.write().unwrap_or_else(PoisonError::into_inner) = catalog;
+        self.changed();
+        Ok(())
+    }
+}
+
+/// Keeps the catalog fresh for as long as the till is open.
+async fn keep_catalog_fresh(inner: Weak<Inner>) {
+    loop {
+        let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
+        let fresh = till.refresh_catalog().await.is_ok();
+        drop(till);
+        tokio::time::sleep(if fresh { CATALOG_EVERY } else { CATALOG_RETRY }).await;
+    }
+}
