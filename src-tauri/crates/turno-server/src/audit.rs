@@ -1,0 +1,103 @@
+//! What the audit records: events with the ids, fields, people and reasons that they are about.
+//!
+//! Invariant: an entry never holds a token, a key or an amount, and it is written in the same commit as what it
+//! records.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use turno_domain::ids::{Environment, ExternalTransactionId, Integration, Scope, YupyTransactionId};
+use turno_protocol::body::Decision;
+
+use crate::sale::StoredSale;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditEvent {
+    Created,
+    DuplicateSuspected,
+    DuplicateConfirmed,
+    DuplicateResolved,
+    Voided,
+    /// D1: a key came again with other content.
+    IdempotencyConflict,
+    /// F1
+    ExternalTransactionConflict,
+    /// F2 with differences, or after the key had expired.
+    ExistingReturned,
+    /// G1: a token that was forged, foreign, spent or made for other content.
+    ConfirmationRefused,
+    DeviceEnrolled,
+}
+
+/// One entry. What it does not say is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AuditEntry {
+    pub event: AuditEvent,
+    pub at: Timestamp,
+    pub integration: Integration,
+    pub environment: Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_transaction_id: Option<ExternalTransactionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yupy_transaction_id: Option<YupyTransactionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub challenge_id: Option<String>,
+    /// The look-alikes that were asked about or confirmed against.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<YupyTransactionId>,
+    /// Names of fields that were alike, conflicted or were ignored; no values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl AuditEntry {
+    pub fn new(event: AuditEvent, scope: &Scope, at: Timestamp) -> Self {
+        Self {
+            event,
+            at,
+            integration: scope.integration.clone(),
+            environment: scope.environment.clone(),
+            external_transaction_id: None,
+            yupy_transaction_id: None,
+            device_id: None,
+            challenge_id: None,
+            candidates: Vec::new(),
+            fields: Vec::new(),
+            decision: None,
+            decided_by: None,
+            confirmed_by: None,
+            confirmation_reason: None,
+            reason: None,
+        }
+    }
+
+    pub fn about(event: AuditEvent, scope: &Scope, at: Timestamp, sale: &StoredSale) -> Self {
+        Self {
+            external_transaction_id: Some(sale.external_transaction_id.clone()),
+            yupy_transaction_id: Some(sale.yupy_transaction_id.clone()),
+            ..Self::new(event, scope, at)
+        }
+    }
+
+    /// The members of the row. `number` counts from 1 within the company, so that a gap shows.
+    pub fn numbered(&self, number: i64) -> Map<String, Value> {
+        let Ok(Value::Object(mut members)) = serde_json::to_value(self) else {
+            unreachable!("a struct of texts under fixed names is written as an object")
+        };
+        members.insert("number".to_owned(), number.into());
+        members
+    }
+}

@@ -1,0 +1,48 @@
+//! What can be asked of the program: to serve, or to do something to a ledger.
+
+mod admin;
+mod serve;
+
+use std::{path::PathBuf, str::FromStr};
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(version, about = "The reference server of the YUPY contract")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve tills until the process is asked to end.
+    Serve(serve::Serve),
+    /// Say who may use a ledger. Works on the file of a running server too.
+    Admin(admin::Admin),
+}
+
+impl Cli {
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Serve(serve) => serve.run().await,
+            Command::Admin(admin) => admin.run().await,
+        }
+    }
+}
+
+/// Where a ledger is kept: `sqlite:FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DatabaseUrl(PathBuf);
+
+impl FromStr for DatabaseUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("sqlite:") {
+            Some("") => Err("a file name is missing after `sqlite:`"),
+            Some(path) => Ok(Self(path.into())),
+            None => Err("expected `sqlite:FILE`"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `turno-server admin …`: companies, integrations, credentials, enrolment codes, catalogs.
+//!
+//! Invariant: a new token or code is written once, to the standard output, and its hash is what is kept.
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use jiff::SignedDuration;
+use turno_domain::{
+    Currency,
+    ids::{Company, DeviceId, Environment, Integration, Scope},
+    lookalike::{Rule, Signal},
+};
+use turno_protocol::{catalog::CatalogBody, code::ErrorProfile};
+use turno_server::{
+    Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, Rights,
+    SqliteLedger, SqliteOptions, World,
+};
+
+use super::DatabaseUrl;
+
+#[derive(Debug, Args)]
+pub(super) struct Admin {
+    /// The ledger, `sqlite:FILE`.
+    #[arg(long, env = "TURNO_DATABASE")]
+    database: DatabaseUrl,
+
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Add a company, or change its name and currency.
+    Company {
+        company: String,
+        #[arg(long)]
+        name: String,
+        #[arg(long, default_value = "PEN")]
+        currency: String,
+    },
+    /// Add an integration, or change its settings.
+    Integration {
+        #[command(flatten)]
+        of: IntegrationArgs,
+        /// `default` or `ietf`.
+        #[arg(long, default_value = "default")]
+        error_profile: String,
+        /// How far apart two sales may happen and still look alike.
+        #[arg(long, default_value_t = 600)]
+        similarity_window_s: u32,
+        /// Fields that identify a sale.
+        #[arg(long, value_delimiter = ',', default_value = "seat,order,custom_reference_2,buyer_name")]
+        identifying_fields: Vec<String>,
+        #[arg(long, default_value_t = 86_400)]
+        confirmation_token_life_s: u32,
+    },
+    /// Make a credential and print its token.
+    Credential {
+        #[command(flatten)]
+        of: ScopeArgs,
+        /// Any of `create`, `read`, `audit`.
+        #[arg(long, default_value = "create,read")]
+        rights: String,
+    },
+    /// Make a code with which one till can enrol, and print it.
+    EnrolmentCode {
+        #[command(flatten)]
+        of: ScopeArgs,
+        #[arg(long)]
+        device_id: String,
+    },
+    /// Replace an integration's catalog by the one in a file.
+    Catalog {
+        #[command(flatten)]
+        of: IntegrationArgs,
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct IntegrationArgs {
+    #[arg(long)]
+    company: String,
+    #[arg(long)]
+    integration: String,
+}
+
+impl IntegrationArgs {
+    fn parse(self) -> anyhow::Result<(Company, Integration)> {
+        Ok((Company::parse(self.company)?, Integration::parse(self.integration)?))
+    }
+}
+
+#[derive(Debug, Args)]
+struct ScopeArgs {
+    #[command(flatten)]
+    of: IntegrationArgs,
+    #[arg(long, default_value = "production")]
+    environment: String,
+}
+
+impl ScopeArgs {
+    fn parse(self) -> anyhow::Result<Scope> {
+        let (company, integration) = self.of.parse()?;
+        Ok(Scope { company, integration, environment: Environment::parse(self.environment)? })
+    }
+}
+
+impl Admin {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let path = &self.database.0;
+        let ledger = SqliteLedger::open(path, SqliteOptions::default())
+            .await
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        let done = self.task.run(&ledger).await;
+        ledger.close().await;
+        done
+    }
+}
+
+impl Task {
+    async fn run(self, ledger: &SqliteLedger) -> anyhow::Result<()> {
+        match self {
+            Self::Company { company, name, currency } => {
+                let currency = Currency::parse(&currency)?;
+                ledger
+                    .put_company(CompanySettings { company: Company::parse(company)?, name, currency })
+                    .await?;
+            }
+            Self::Integration {
+                of,
+                error_profile,
+                similarity_window_s,
+                identifying_fields,
+                confirmation_token_life_s,
+            } => {
+                let (company, integration) = of.parse()?;
+                let fields =
+                    identifying_fields.iter().map(|name| Signal::parse(name)).collect::<Option<Vec<_>>>();
+                let window = SignedDuration::from_secs(similarity_window_s.into());
+                let settings = IntegrationSettings {
+                    error_profile: ErrorProfile::parse(&error_profile).context("unknown error profile")?,
+                    rule: Rule::new(window, fields.context("unknown identifying field")?)?,
+                    confirmation_token_life: SignedDuration::from_secs(confirmation_token_life_s.into()),
+                    ..IntegrationSettings::new(company, integration)
+                };
+                ledger.put_integration(settings).await?;
+            }
+            Self::Credential { of, rights } => {
+                let rights = Rights::parse(&rights).context("unknown right")?;
+                let (credential, token) = NewCredential::generate(&World::system(), of.parse()?, rights);
+                ledger.put_credential(credential).await?;
+                print(token.expose())?;
+            }
+            Self::EnrolmentCode { of, device_id } => {
+                let device = DeviceId::parse(device_id)?;
+                let (code, text) = NewEnrolmentCode::generate(&World::system(), of.parse()?, device);
+                ledger.put_enrolment_code(code).await?;
+                print(text.expose())?;
+            }
+            Self::Catalog { of, file } => {
+                let (company, integration) = of.parse()?;
+                let json = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+                let catalog: CatalogBody = serde_json::from_slice(&json)
+                    .with_context(|| format!("no catalog in {}", file.display()))?;
+                if catalog.revision.is_empty() {
+                    bail!("the catalog has no revision");
+                }
+                ledger.put_catalog(company, integration, catalog).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn print(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stdout().lock(), "{text}")
+}

@@ -1,0 +1,81 @@
+//! `turno-server serve`.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use jiff::SignedDuration;
+use tokio::net::TcpListener;
+use turno_server::{Config, SqliteLedger, SqliteOptions, app, fixture::Fixture};
+
+use super::DatabaseUrl;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Address and port; port 0 takes a free one, which is then written to the standard output.
+    #[arg(long, env = "TURNO_LISTEN", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// The ledger, `sqlite:FILE`.
+    #[arg(long, env = "TURNO_DATABASE")]
+    database: DatabaseUrl,
+
+    /// Companies, integrations and known credentials, for tests only.
+    #[arg(long, env = "TURNO_FIXTURE")]
+    fixture: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let fixture = self.fixture.as_deref().map(read_fixture).transpose()?;
+        let mut options = SqliteOptions::default();
+        let mut config = Config::default();
+        if let Some(Fixture { settings, .. }) = &fixture {
+            options.key_retention = SignedDuration::from_hours(24 * i64::from(settings.key_retention_days));
+            config.body_limit = settings.body_limit_bytes;
+        }
+        let path = &self.database.0;
+        let ledger = SqliteLedger::open(path, options)
+            .await
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        if let Some(fixture) = fixture {
+            fixture.load(&ledger).await.context("cannot load the fixture")?;
+        }
+        let listener = TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        announce(listener.local_addr()?)?;
+        axum::serve(listener, app(ledger.clone(), config)).with_graceful_shutdown(asked_to_end()).await?;
+        ledger.close().await;
+        Ok(())
+    }
+}
+
+fn read_fixture(path: &std::path::Path) -> anyhow::Result<Fixture> {
+    let json = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Fixture::parse(&json).with_context(|| format!("cannot use {}", path.display()))
+}
+
+/// One line for whoever started the process and has to know its port.
+fn announce(address: SocketAddr) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "listening on http://{address}")?;
+    out.flush()
+}
+
+/// SIGTERM from a supervisor, or Ctrl-C from a person.
+async fn asked_to_end() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).expect("a signal handler can be set at start");
+        tokio::select! {
+            _ = interrupt => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    drop(interrupt.await);
+}

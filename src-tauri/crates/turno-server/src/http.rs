@@ -1,0 +1,57 @@
+//! The contract over HTTP: one module an area, all of them behind the same gate.
+//!
+//! Invariant: a handler translates. What may be done is decided by the gate, what is done by the ledger, and how an
+//! error looks by [`refusal`]; every answer passes through [`exchange`], which gives it its id and its headers.
+
+mod answer;
+mod audit;
+mod catalog;
+mod challenges;
+mod devices;
+mod exchange;
+mod gate;
+mod health;
+mod page;
+mod refusal;
+mod transactions;
+mod voids;
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
+use turno_protocol::code::ErrorCode;
+
+use crate::{config::Config, ledger::Ledger};
+use refusal::Refusal;
+
+/// What every handler shares.
+pub(crate) struct App<L> {
+    pub(crate) ledger: L,
+    pub(crate) config: Config,
+}
+
+/// The server's routes over `ledger`, ready for any listener.
+pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
+    let world = config.world.clone();
+    let app = Arc::new(App { ledger, config });
+    Router::new()
+        .route("/v1/transactions", post(transactions::create::<L>).get(transactions::list::<L>))
+        .route("/v1/transactions/{id}", get(transactions::read::<L>))
+        .route("/v1/transactions/{id}/void", post(voids::void::<L>))
+        .route("/v1/duplicate-challenges", get(challenges::list::<L>))
+        .route("/v1/duplicate-challenges/{id}", get(challenges::read::<L>))
+        .route("/v1/duplicate-resolutions", post(challenges::resolve::<L>))
+        .route("/v1/devices/enroll", post(devices::enrol::<L>))
+        .route("/v1/catalog", get(catalog::read::<L>))
+        .route("/v1/audit", get(audit::list::<L>))
+        .route("/health", get(health::health))
+        .route("/ready", get(health::ready::<L>))
+        .route("/openapi.json", get(health::openapi))
+        .fallback(|| async { Refusal::new(ErrorCode::NotFound) })
+        .method_not_allowed_fallback(|| async { Refusal::new(ErrorCode::MethodNotAllowed) })
+        .with_state(app)
+        .layer(middleware::from_fn_with_state(world, exchange::complete))
+}

@@ -1,0 +1,143 @@
+//! The ledger in one SQLite file: for a till that practises, a desk, a small company.
+//!
+//! Invariant: one writer commits in groups, so two requests never interleave inside a transaction: a read before a
+//! write decides here what unique indexes decide elsewhere. The indexes are there all the same.
+
+mod administration;
+mod audit;
+mod books;
+mod catalog;
+mod challenge;
+mod company;
+mod credential;
+mod enrolment;
+mod key;
+mod ledger;
+mod row;
+mod sale;
+mod scope;
+mod secret;
+mod void;
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use rusqlite::Connection;
+use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
+
+use crate::{ledger::LedgerError, secrets::Secrets, world::World};
+use books::SqliteBooks;
+
+pub use turno_sqlite::WriterMode;
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") }];
+
+/// How long an answer is repeated, unless a ledger is opened with another time. A weekend of retries fits widely.
+pub const DEFAULT_KEY_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+#[derive(Clone, Debug)]
+pub struct SqliteLedger {
+    database: Database,
+    secrets: Secrets,
+    world: World,
+    key_retention: SignedDuration,
+}
+
+/// How a ledger's file is opened.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    pub world: World,
+    pub writer: WriterMode,
+    pub key_retention: SignedDuration,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { world: World::system(), writer: WriterMode::Thread, key_retention: DEFAULT_KEY_RETENTION }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenLedgerError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("the server's secrets could not be read or made")]
+    Secrets(#[source] LedgerError),
+}
+
+impl SqliteLedger {
+    /// Open or create the file. The first opening makes the server's secrets.
+    pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenLedgerError> {
+        let SqliteOptions { world, writer, key_retention } = options;
+        let database = Database::open(path, MIGRATIONS, Options { mode: writer })?;
+        let (now, fresh) = (world.now(), [(); 2].map(|()| world.random()));
+        let secrets = database
+            .write(move |connection| secret::load_or_make(connection, now, fresh))
+            .await
+            .map_err(|error| OpenLedgerError::Secrets(write_error(error)))?;
+        Ok(Self { database, secrets, world, key_retention })
+    }
+
+    /// Commit what waits and let go of the file.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.database.read(work).await.map_err(sqlite_error)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut SqliteBooks<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        let (world, retention) = (self.world.clone(), self.key_retention);
+        let write = self.database.write(move |connection| {
+            let mut books = SqliteBooks::new(connection, world.now(), retention);
+            work(&mut books)
+        });
+        write.await.map_err(write_error)
+    }
+}
+
+/// Run a rule over SQLite's books. They answer at once, so the future is done when it is first polled.
+fn at_once<T>(rule: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(rule).poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => unreachable!("nothing in a rule waits but the books, and these never do"),
+    }
+}
+
+fn write_error(error: WriteError<rusqlite::Error>) -> LedgerError {
+    match error {
+        WriteError::Rejected(error) => sqlite_error(error),
+        error @ (WriteError::Full
+        | WriteError::OutcomeUnknown(_)
+        | WriteError::NotCommitted(_)
+        | WriteError::Closed) => LedgerError::Unavailable(Box::new(error)),
+    }
+}
+
+fn sqlite_error(error: rusqlite::Error) -> LedgerError {
+    use rusqlite::ErrorCode::{ConstraintViolation, DatabaseCorrupt, TypeMismatch, Unknown};
+    let is_our_fault = match error.sqlite_error_code() {
+        // Not SQLite's: a row that cannot be understood.
+        None => true,
+        Some(ConstraintViolation | DatabaseCorrupt | TypeMismatch | Unknown) => true,
+        Some(_) => false,
+    };
+    if is_our_fault {
+        LedgerError::Internal(Box::new(error))
+    } else {
+        LedgerError::Unavailable(Box::new(error))
+    }
+}

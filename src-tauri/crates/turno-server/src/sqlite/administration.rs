@@ -1,0 +1,71 @@
+//! [`Administration`] on SQLite.
+
+use turno_domain::ids::{Company, Integration, Scope};
+use turno_protocol::catalog::CatalogBody;
+
+use super::{SqliteLedger, catalog, company, credential, enrolment};
+use crate::{
+    admin::{NewCredential, NewEnrolmentCode},
+    books::Books,
+    ledger::{AdminError, Administration, StoredCatalog},
+    settings::{CompanySettings, IntegrationSettings},
+};
+
+impl SqliteLedger {
+    /// Run `work` if there is such an integration.
+    async fn administer(
+        &self,
+        of: (Company, Integration),
+        work: impl FnOnce(&super::SqliteBooks<'_>) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), AdminError> {
+        let known = self.write(move |books| {
+            if !company::integration_exists(books.connection, &of.0, &of.1)? {
+                return Ok(false);
+            }
+            work(books).map(|()| true)
+        });
+        if known.await? { Ok(()) } else { Err(AdminError::UnknownIntegration) }
+    }
+}
+
+impl Administration for SqliteLedger {
+    async fn put_company(&self, settings: CompanySettings) -> Result<(), AdminError> {
+        Ok(self.write(move |books| company::put_company(books.connection, &settings)).await?)
+    }
+
+    async fn put_integration(&self, settings: IntegrationSettings) -> Result<(), AdminError> {
+        let known = self.write(move |books| {
+            if !company::company_exists(books.connection, &settings.company)? {
+                return Ok(false);
+            }
+            company::put_integration(books.connection, &settings).map(|()| true)
+        });
+        if known.await? { Ok(()) } else { Err(AdminError::UnknownCompany) }
+    }
+
+    async fn put_credential(&self, new: NewCredential) -> Result<(), AdminError> {
+        let of = integration_of(&new.scope);
+        self.administer(of, move |books| credential::put(books.connection, &new, books.now())).await
+    }
+
+    async fn put_enrolment_code(&self, new: NewEnrolmentCode) -> Result<(), AdminError> {
+        let of = integration_of(&new.scope);
+        self.administer(of, move |books| enrolment::put_code(books.connection, &new, books.now())).await
+    }
+
+    async fn put_catalog(
+        &self,
+        company: Company,
+        integration: Integration,
+        body: CatalogBody,
+    ) -> Result<(), AdminError> {
+        let stored = StoredCatalog::of(&body);
+        let of = (company.clone(), integration.clone());
+        self.administer(of, move |books| catalog::put(books.connection, &company, &integration, &stored))
+            .await
+    }
+}
+
+fn integration_of(scope: &Scope) -> (Company, Integration) {
+    (scope.company.clone(), scope.integration.clone())
+}

@@ -1,0 +1,176 @@
+//! [`Books`] over one open SQLite transaction.
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::Connection;
+use turno_domain::{
+    Money,
+    ids::{
+        Company, DeviceId, Epoch, ExternalOperationId, ExternalTransactionId, IdempotencyKey,
+        YupyTransactionId,
+    },
+};
+use turno_protocol::body::{ChallengeState, State};
+use uuid::Uuid;
+
+use super::{audit, challenge, company, credential, enrolment, key, sale, void};
+use crate::{
+    audit::AuditEntry,
+    books::{Books, Challenge, EnrolmentCode, KeyRecord, Verdict, VoidRecord},
+    caller::{ScopeNumber, TokenHash},
+    sale::StoredSale,
+    settings::CompanySettings,
+};
+
+pub(super) struct SqliteBooks<'c> {
+    pub(super) connection: &'c Connection,
+    now: Timestamp,
+    key_retention: SignedDuration,
+}
+
+impl<'c> SqliteBooks<'c> {
+    /// Times are kept in milliseconds, so that an answer says the same instant now and when it is repeated.
+    pub(super) fn new(connection: &'c Connection, now: Timestamp, key_retention: SignedDuration) -> Self {
+        let now = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
+        Self { connection, now, key_retention }
+    }
+}
+
+impl Books for SqliteBooks<'_> {
+    type Error = rusqlite::Error;
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    async fn find_key(
+        &mut self,
+        scope: ScopeNumber,
+        key: &IdempotencyKey,
+    ) -> rusqlite::Result<Option<KeyRecord>> {
+        key::find(self.connection, scope, key, self.now, self.key_retention)
+    }
+
+    async fn put_key(
+        &mut self,
+        scope: ScopeNumber,
+        key: &IdempotencyKey,
+        record: &KeyRecord,
+    ) -> rusqlite::Result<()> {
+        key::put(self.connection, scope, key, record, self.now)
+    }
+
+    async fn serialise_look_alikes(&mut self, _: ScopeNumber, _: Money) -> rusqlite::Result<()> {
+        // There is one writer: whoever looks has the file to himself until the commit.
+        Ok(())
+    }
+
+    async fn sale_by_id(&mut self, scope: ScopeNumber, id: &str) -> rusqlite::Result<Option<StoredSale>> {
+        sale::by_id(self.connection, scope, id)
+    }
+
+    async fn sale_by_external_id(
+        &mut self,
+        scope: ScopeNumber,
+        id: &ExternalTransactionId,
+    ) -> rusqlite::Result<Option<StoredSale>> {
+        sale::by_external_id(self.connection, scope, id.as_str())
+    }
+
+    async fn active_sales(
+        &mut self,
+        scope: ScopeNumber,
+        amount: Money,
+        between: (Timestamp, Timestamp),
+    ) -> rusqlite::Result<Vec<StoredSale>> {
+        sale::active(self.connection, scope, amount, between)
+    }
+
+    async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> rusqlite::Result<()> {
+        sale::insert(self.connection, scope, sale)
+    }
+
+    async fn set_state(&mut self, id: &YupyTransactionId, state: State) -> rusqlite::Result<()> {
+        sale::set_state(self.connection, id, state)
+    }
+
+    async fn void(
+        &mut self,
+        scope: ScopeNumber,
+        id: &ExternalOperationId,
+    ) -> rusqlite::Result<Option<VoidRecord>> {
+        void::find(self.connection, scope, id)
+    }
+
+    async fn insert_void(&mut self, scope: ScopeNumber, record: &VoidRecord) -> rusqlite::Result<()> {
+        void::insert(self.connection, scope, record, self.now)
+    }
+
+    async fn challenge(&mut self, challenge_id: &str) -> rusqlite::Result<Option<Challenge>> {
+        challenge::find(self.connection, challenge_id)
+    }
+
+    async fn open_challenge(
+        &mut self,
+        scope: ScopeNumber,
+        id: &ExternalTransactionId,
+    ) -> rusqlite::Result<Option<Challenge>> {
+        challenge::find_open(self.connection, scope, id)
+    }
+
+    async fn insert_challenge(&mut self, new: &Challenge) -> rusqlite::Result<()> {
+        challenge::insert(self.connection, new)
+    }
+
+    async fn set_challenge_state(
+        &mut self,
+        challenge_id: &str,
+        state: ChallengeState,
+    ) -> rusqlite::Result<()> {
+        challenge::set_state(self.connection, challenge_id, state)
+    }
+
+    async fn decide_challenge(&mut self, challenge_id: &str, verdict: &Verdict) -> rusqlite::Result<()> {
+        challenge::decide(self.connection, challenge_id, verdict)
+    }
+
+    async fn company(&mut self, company: &Company) -> rusqlite::Result<CompanySettings> {
+        company::find(self.connection, company)
+    }
+
+    async fn enrolment_code(&mut self, code: &TokenHash) -> rusqlite::Result<Option<EnrolmentCode>> {
+        enrolment::find_code(self.connection, code)
+    }
+
+    async fn epoch_owner(
+        &mut self,
+        scope: ScopeNumber,
+        device: &DeviceId,
+        epoch: &Epoch,
+    ) -> rusqlite::Result<Option<Uuid>> {
+        enrolment::epoch_owner(self.connection, scope, device, epoch)
+    }
+
+    async fn register_epoch(
+        &mut self,
+        scope: ScopeNumber,
+        device: &DeviceId,
+        epoch: &Epoch,
+        installation: Uuid,
+    ) -> rusqlite::Result<()> {
+        enrolment::insert_epoch(self.connection, scope, device, epoch, installation, self.now)
+    }
+
+    async fn redeem_code(
+        &mut self,
+        code: &EnrolmentCode,
+        installation: Uuid,
+        credential: &TokenHash,
+    ) -> rusqlite::Result<()> {
+        enrolment::bind_code(self.connection, &code.hash, installation)?;
+        credential::replace_for_code(self.connection, credential, code, self.now)
+    }
+
+    async fn append_audit(&mut self, company: &Company, entry: AuditEntry) -> rusqlite::Result<()> {
+        audit::append(self.connection, company, &entry)
+    }
+}

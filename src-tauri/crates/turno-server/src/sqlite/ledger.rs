@@ -1,0 +1,146 @@
+//! [`Ledger`] on SQLite: rules run on the writer, look-ups on read connections beside it.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use turno_domain::ids::Company;
+use turno_protocol::{audit::AuditRow, body::ChallengeView};
+
+use super::{SqliteLedger, at_once, audit, catalog, challenge, credential, sale};
+use crate::{
+    books::Challenge,
+    caller::{Caller, TokenHash},
+    ledger::{Ledger, LedgerError, Page, PageRequest, StoredCatalog},
+    matrix::{
+        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, ResolveOutcome, ResolveRequest,
+        VoidOutcome, VoidRequest,
+    },
+    sale::StoredSale,
+    secrets::Secrets,
+};
+
+impl SqliteLedger {
+    fn desk(&self, caller: Caller) -> Desk {
+        Desk { caller, secrets: self.secrets.clone(), world: self.world.clone() }
+    }
+}
+
+impl Ledger for SqliteLedger {
+    fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    async fn ready(&self) -> Result<(), LedgerError> {
+        self.read(|connection| connection.query_row("SELECT 1", [], |_| Ok(()))).await
+    }
+
+    async fn authenticate(&self, token: TokenHash) -> Result<Option<Caller>, LedgerError> {
+        self.read(move |connection| credential::find(connection, &token)).await
+    }
+
+    async fn create_transaction(
+        &self,
+        caller: Caller,
+        request: CreateRequest,
+    ) -> Result<CreateOutcome, LedgerError> {
+        let desk = self.desk(caller);
+        self.write(move |books| at_once(matrix::create_transaction(books, &desk, request))).await
+    }
+
+    async fn void_transaction(
+        &self,
+        caller: Caller,
+        request: VoidRequest,
+    ) -> Result<VoidOutcome, LedgerError> {
+        let desk = self.desk(caller);
+        self.write(move |books| at_once(matrix::void_transaction(books, &desk, request))).await
+    }
+
+    async fn resolve_challenge(
+        &self,
+        caller: Caller,
+        request: ResolveRequest,
+    ) -> Result<ResolveOutcome, LedgerError> {
+        let desk = self.desk(caller);
+        self.write(move |books| at_once(matrix::resolve_challenge(books, &desk, request))).await
+    }
+
+    async fn enrol_device(&self, request: EnrolRequest) -> Result<EnrolOutcome, LedgerError> {
+        let world = self.world.clone();
+        self.write(move |books| at_once(matrix::enrol_device(books, &world, request))).await
+    }
+
+    async fn transaction(&self, caller: Caller, id: String) -> Result<Option<StoredSale>, LedgerError> {
+        self.read(move |connection| sale::by_id(connection, caller.scope_number, &id)).await
+    }
+
+    async fn transaction_by_external_id(
+        &self,
+        caller: Caller,
+        id: String,
+    ) -> Result<Option<StoredSale>, LedgerError> {
+        self.read(move |connection| sale::by_external_id(connection, caller.scope_number, &id)).await
+    }
+
+    async fn transactions_of_device(
+        &self,
+        caller: Caller,
+        device_id: String,
+        page: PageRequest,
+    ) -> Result<Page<StoredSale>, LedgerError> {
+        self.read(move |connection| sale::of_device(connection, caller.scope_number, &device_id, page)).await
+    }
+
+    async fn challenge(
+        &self,
+        caller: Caller,
+        challenge_id: String,
+    ) -> Result<Option<ChallengeView>, LedgerError> {
+        let (desk, now) = (self.desk(caller), self.world.now());
+        self.read(move |connection| {
+            let found =
+                challenge::find(connection, &challenge_id)?.filter(|found| matrix::may_see(&desk, found));
+            found.map(|found| view(connection, found, now)).transpose()
+        })
+        .await
+    }
+
+    async fn open_challenges(
+        &self,
+        caller: Caller,
+        page: PageRequest,
+    ) -> Result<Page<ChallengeView>, LedgerError> {
+        let now = self.world.now();
+        self.read(move |connection| {
+            let page = challenge::undecided(connection, &caller.scope.company, now.as_millisecond(), page)?;
+            let views = page.items.into_iter().map(|found| view(connection, found, now));
+            Ok(Page { items: views.collect::<rusqlite::Result<_>>()?, next: page.next })
+        })
+        .await
+    }
+
+    async fn audit(&self, company: Company, page: PageRequest) -> Result<Page<AuditRow>, LedgerError> {
+        self.read(move |connection| audit::list(connection, &company, page)).await
+    }
+
+    async fn catalog(&self, caller: Caller) -> Result<StoredCatalog, LedgerError> {
+        let currency = caller.company.currency;
+        let found = self
+            .read(move |connection| {
+                catalog::find(connection, &caller.integration.company, &caller.integration.integration)
+            })
+            .await?;
+        Ok(found.unwrap_or_else(|| StoredCatalog::empty(currency)))
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.database.queue_depth()
+    }
+}
+
+/// Both sales side by side. The candidate is shown as it is now.
+fn view(connection: &Connection, found: Challenge, now: Timestamp) -> rusqlite::Result<ChallengeView> {
+    let best = found.candidates.first().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let candidate = sale::by_id(connection, found.scope_number, best.as_str())?;
+    let candidate = candidate.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    Ok(matrix::challenge_view(found, candidate.view(), now))
+}
