@@ -5,11 +5,17 @@
 //! whatever is not recognisably YUPY's word means *wait*.
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::Value;
+use turno_domain::ids::YupyTransactionId;
+use turno_protocol::body::{ErrorBody, ErrorDetails, TransactionAnswer};
 use turno_protocol::code::ErrorCode;
 use turno_protocol::secret::Secret;
 
 use crate::transport::{Failure, Response};
+
+/// Of what an answer says, so much is kept for support.
+const DETAIL_LIMIT: usize = 300;
 
 /// What the answer must echo.
 #[derive(Clone, Debug)]
@@ -147,11 +153,12 @@ pub fn read(outcome: &Result<Response, Failure>, expected: &Expected) -> Verdict
     let retry_after_ms = answer.retry_after_ms();
     match answer.status {
         200 | 201 => acceptance(answer, expected),
-        202 | 408 | 425 => Verdict::Wait { cause: WaitCause::InProgress, retry_after_ms },
+        202 | 408 | 425 if answer.is_json() => Verdict::Wait { cause: WaitCause::InProgress, retry_after_ms },
         300..=399 | 511 => wait(WaitCause::Portal),
         401 | 403 => Verdict::Pause(PauseCause::CredentialRefused),
         404 | 405 | 415 => Verdict::Pause(PauseCause::WrongAddress),
-        429 | 500..=599 => Verdict::Wait { cause: WaitCause::ServerBusy, retry_after_ms },
+        // 408 and 425 without JSON are a proxy's own and say nothing about our sale.
+        408 | 425 | 429 | 500..=599 => Verdict::Wait { cause: WaitCause::ServerBusy, retry_after_ms },
         400..=499 => refusal(answer, expected, retry_after_ms),
         _ => wait(WaitCause::Portal),
     }
@@ -167,45 +174,36 @@ fn not_yupy(answer: &Response) -> Verdict {
 }
 
 fn acceptance(answer: &Response, expected: &Expected) -> Verdict {
-    let Some(body) = answer.json() else { return not_yupy(answer) };
-    let text = |name: &str| body.get(name).and_then(Value::as_str);
-    if text("external_transaction_id") != Some(&expected.external_transaction_id) {
-        return not_yupy(answer);
-    }
-    let Some(id) = text("yupy_transaction_id").filter(|id| !id.is_empty()) else { return not_yupy(answer) };
-    let happened = match body.get("occurred_at").filter(|at| !at.is_null()) {
-        None => expected.occurred_at,
-        Some(at) => match at.as_str().and_then(|at| at.parse::<Timestamp>().ok()) {
-            Some(at) => at,
-            None => return not_yupy(answer),
-        },
-    };
+    let echo: Option<TransactionAnswer> = answer.json().and_then(|body| serde_json::from_value(body).ok());
+    let is_ours =
+        |echo: &TransactionAnswer| echo.external_transaction_id.as_str() == expected.external_transaction_id;
+    let Some(echo) = echo.filter(is_ours) else { return not_yupy(answer) };
+    let yupy_transaction_id = echo.yupy_transaction_id.into_string();
     // Somebody else sold under our id: acknowledging it would hide one of two sales.
-    if answer.status == 200 && happened != expected.occurred_at {
+    if answer.status == 200 && echo.occurred_at.is_some_and(|at| at != expected.occurred_at) {
         return Verdict::Collision(Collision {
-            yupy_transaction_id: Some(id.to_owned()),
+            yupy_transaction_id: Some(yupy_transaction_id),
             detail: "the transaction at YUPY happened at another time than this sale".to_owned(),
         });
     }
-    Verdict::Accepted(Acceptance { yupy_transaction_id: id.to_owned() })
+    Verdict::Accepted(Acceptance { yupy_transaction_id })
 }
 
 fn refusal(answer: &Response, expected: &Expected, retry_after_ms: Option<i64>) -> Verdict {
     let Some(body) = answer.json() else { return not_yupy(answer) };
     // The problem+json profile carries the same members without the envelope.
     let error = body.get("error").unwrap_or(&body);
-    let Some(code) = error.get("code").and_then(Value::as_str) else { return not_yupy(answer) };
-    let attention = |reason| Verdict::Attention { reason, detail: detail(error, code) };
-    let Some(known) = ErrorCode::parse(code) else { return attention(AttentionReason::Refused) };
-    match known {
+    let Ok(said) = ErrorBody::deserialize(error) else { return not_yupy(answer) };
+    let attention = |reason| Verdict::Attention { reason, detail: detail(&said) };
+    let Some(code) = said.known_code() else { return attention(AttentionReason::Refused) };
+    match code {
         ErrorCode::IdempotencyInProgress => Verdict::Wait { cause: WaitCause::InProgress, retry_after_ms },
         ErrorCode::RateLimited
         | ErrorCode::ServiceUnavailable
         | ErrorCode::InternalError
         | ErrorCode::OutcomeUnknown => Verdict::Wait { cause: WaitCause::ServerBusy, retry_after_ms },
-        ErrorCode::PossibleDuplicateTransaction => {
-            question(error).map_or_else(|| not_yupy(answer), |question| Verdict::Review(Box::new(question)))
-        }
+        ErrorCode::PossibleDuplicateTransaction => question(said.details, error.get("candidate"))
+            .map_or_else(|| not_yupy(answer), |question| Verdict::Review(Box::new(question))),
         ErrorCode::DuplicateConfirmationInvalid => Verdict::ReviewAgain,
         ErrorCode::ExternalTransactionConflict => attention(AttentionReason::ExternalTransactionConflict),
         ErrorCode::IdempotencyConflict if expected.first_attempt => Verdict::Collision(Collision {
@@ -234,44 +232,43 @@ fn refusal(answer: &Response, expected: &Expected, retry_after_ms: Option<i64>) 
 }
 
 /// For support: the code and which fields, never a value, since names are personal data.
-fn detail(error: &Value, code: &str) -> String {
-    let named = |list: &str, member: Option<&str>| {
-        let names: Vec<&str> = error
-            .get(list)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|item| member.map_or(Some(item), |name| item.get(name)).and_then(Value::as_str))
-            .collect();
-        if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+fn detail(said: &ErrorBody) -> String {
+    let fields: Vec<&str> = match &said.details {
+        ErrorDetails::Validation { fields } => fields.iter().map(|fault| fault.path.as_str()).collect(),
+        ErrorDetails::ExternalConflict(conflict) => {
+            conflict.conflicting_fields.iter().map(String::as_str).collect()
+        }
+        ErrorDetails::PossibleDuplicate(_)
+        | ErrorDetails::ConfirmationInvalid { .. }
+        | ErrorDetails::AlreadyResolved { .. }
+        | ErrorDetails::Hint { .. }
+        | ErrorDetails::None {} => Vec::new(),
     };
-    let request_id = error.get("request_id").and_then(Value::as_str).unwrap_or("?");
-    let fields = named("fields", Some("path")) + &named("conflicting_fields", None);
-    // A portal's idea of an error may be long.
-    format!("{code}{fields} ({request_id})").chars().take(300).collect()
+    let fields = if fields.is_empty() { String::new() } else { format!(": {}", fields.join(", ")) };
+    // Whoever answers under this address may be anybody, with a text of any length.
+    format!("{}{fields} ({})", said.code, said.request_id).chars().take(DETAIL_LIMIT).collect()
 }
 
-fn question(error: &Value) -> Option<Question> {
-    let text = |name: &str| error.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let candidate = error.get("candidate")?;
+/// What a manager can be shown. Without a candidate that can be named, or an end to the question, nobody could decide
+/// but blindly: then the sale waits, and asking again costs nothing, since YUPY repeats a question that is open.
+/// The candidate itself stays as it came: a state that only a newer server knows must not hide it.
+fn question(details: ErrorDetails, candidate: Option<&Value>) -> Option<Question> {
+    let ErrorDetails::PossibleDuplicate(asked) = details else { return None };
+    let candidate = candidate?;
+    let candidate_transaction_id =
+        YupyTransactionId::deserialize(candidate.get("yupy_transaction_id")?).ok()?;
     Some(Question {
-        challenge_id: text("challenge_id")?.to_owned(),
-        token: Secret::new(text("duplicate_confirmation_token")?),
-        expires_at: text("expires_at")?.to_owned(),
-        candidate_transaction_id: candidate.get("yupy_transaction_id")?.as_str()?.to_owned(),
-        candidates_count: error
-            .get("candidates_count")
-            .and_then(Value::as_u64)
-            .and_then(|count| u32::try_from(count).ok())
-            .unwrap_or(1),
-        matching_signals: error
-            .get("matching_signals")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|signal| signal.as_str().map(str::to_owned))
-            .collect(),
-        previous_confirmation: text("previous_confirmation").map(str::to_owned),
+        challenge_id: Some(asked.challenge_id).filter(|id| !id.is_empty())?,
+        token: Some(asked.duplicate_confirmation_token).filter(|token| !token.expose().is_empty())?,
+        expires_at: asked.expires_at?.to_string(),
+        candidate_transaction_id: candidate_transaction_id.into_string(),
+        // 0 when it was not said: then no earlier decision is taken to be about the same candidates.
+        candidates_count: asked.candidates_count,
+        matching_signals: asked.matching_signals.iter().map(|signal| signal.as_str().to_owned()).collect(),
+        previous_confirmation: asked.previous_confirmation.map(|earlier| earlier.as_str().to_owned()),
         candidate: candidate.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests;

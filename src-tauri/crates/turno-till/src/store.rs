@@ -32,6 +32,16 @@ pub fn open(folder: &Path, mode: WriterMode) -> Result<Database, OpenError> {
     Database::open(&folder.join(FILE_NAME), &MIGRATIONS, Options { mode })
 }
 
+/// An empty database of the current schema, for tests of single modules.
+#[cfg(test)]
+pub(crate) fn in_memory() -> rusqlite::Connection {
+    let conn = rusqlite::Connection::open_in_memory().expect("memory is there");
+    for migration in &MIGRATIONS {
+        conn.execute_batch(migration.sql).expect("migrations are valid SQL");
+    }
+    conn
+}
+
 /// A stored word that this program does not know: a damaged row, never a newer one (those are refused at open).
 pub fn unreadable(column: &str, value: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(

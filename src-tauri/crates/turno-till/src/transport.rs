@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use jiff::fmt::rfc2822;
 use serde_json::Value;
+use turno_protocol::strict_json;
 
 use crate::answer::WaitCause;
 
@@ -72,13 +73,14 @@ impl Response {
         essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
     }
 
-    /// The body as a JSON object, if that is what it is and what it says it is.
+    /// The body as a JSON object, if that is what it is and what it says it is. A member written twice could be read
+    /// in two ways, and an answer about money has one meaning or none.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         if !self.is_json() {
             return None;
         }
-        serde_json::from_slice(&self.body).ok().filter(Value::is_object)
+        strict_json::parse(&self.body).ok().filter(Value::is_object)
     }
 
     /// How long the server asks us to wait: whole seconds, or a date read against the answer's own `Date`, so
@@ -134,3 +136,70 @@ pub trait Transport: Send + Sync + 'static {
 }
 
 pub type SharedTransport = Arc<dyn Transport>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(retry_after: &str, date: Option<&str>) -> Option<i64> {
+        let (retry_after, date) = (Some(retry_after.to_owned()), date.map(str::to_owned));
+        Response { retry_after, date, ..Response::default() }.retry_after_ms()
+    }
+
+    #[test]
+    fn whole_seconds_are_a_wish_and_whatever_is_no_number_is_none() {
+        for (said, ms) in [
+            ("5", Some(5_000)),
+            (" 5 ", Some(5_000)),
+            ("0", Some(0)),
+            ("99999999999999999999", Some(i64::MAX)),
+            ("9223372036854775807", Some(i64::MAX)),
+            ("-3", None),
+            ("+3", None),
+            ("1.5", None),
+            ("", None),
+            ("soon", None),
+            ("5s", None),
+            ("٥", None),
+        ] {
+            assert_eq!(wait(said, None), ms, "{said:?}");
+        }
+        assert_eq!(Response::default().retry_after_ms(), None);
+    }
+
+    #[test]
+    fn a_date_is_read_against_the_answers_own_so_that_our_clock_does_not_matter() {
+        let until = "Mon, 30 Nov 2026 15:00:30 GMT";
+        // Years away from whatever time it is here.
+        assert_eq!(wait(until, Some("Mon, 30 Nov 2026 15:00:00 GMT")), Some(30_000));
+        assert_eq!(
+            wait("Sat, 01 Jan 2000 00:00:30 GMT", Some("Sat, 01 Jan 2000 00:00:00 GMT")),
+            Some(30_000)
+        );
+        assert_eq!(wait(until, Some("Mon, 30 Nov 2026 16:00:00 GMT")), Some(0), "a date that has passed");
+        assert_eq!(wait(until, None), None, "against nothing");
+        assert_eq!(wait(until, Some("tomorrow")), None);
+        assert_eq!(wait("2026-11-30T15:00:30Z", Some("Mon, 30 Nov 2026 15:00:00 GMT")), None);
+    }
+
+    #[test]
+    fn only_an_object_with_one_meaning_is_read() {
+        let body = |body: &str| {
+            let media_type = Some("application/json".to_owned());
+            Response { media_type, body: body.as_bytes().to_vec(), ..Response::default() }.json()
+        };
+        assert!(body(r#"{"a":1}"#).is_some());
+        for refused in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"{"a":1} {}"#,
+            "[]",
+            "null",
+            "7",
+            "",
+            "\u{feff}{}",
+        ] {
+            assert_eq!(body(refused), None, "{refused}");
+        }
+    }
+}

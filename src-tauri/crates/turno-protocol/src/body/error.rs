@@ -153,6 +153,15 @@ impl ErrorEnvelope {
     }
 }
 
+impl PreviousConfirmation {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PreviousConfirmation::Superseded => "superseded",
+            PreviousConfirmation::Expired => "expired",
+        }
+    }
+}
+
 impl ErrorBody {
     /// `None` for a code that this program does not know; then the status decides.
     pub fn known_code(&self) -> Option<ErrorCode> {
@@ -260,6 +269,13 @@ mod tests {
         assert_eq!(question.expires_at, None);
         let body = read(r#"{"error":{"code":"possible_duplicate_transaction","challenge_id":"ch_1"}}"#);
         assert_eq!(body.details, ErrorDetails::None {});
+    }
+
+    #[test]
+    fn what_became_of_a_confirmation_is_one_word_everywhere() {
+        for earlier in [PreviousConfirmation::Superseded, PreviousConfirmation::Expired] {
+            assert_eq!(serde_json::to_value(earlier).unwrap(), earlier.as_str());
+        }
     }
 
     #[test]

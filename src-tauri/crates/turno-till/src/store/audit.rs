@@ -2,12 +2,12 @@
 //!
 //! Invariant: each row's hash covers the row and the hash before it, so a changed, missing or inserted row shows.
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Value, json};
-use turno_protocol::{canonical, chain};
+use turno_protocol::canonical;
+use turno_protocol::chain::{self, Hash, Link};
 
 use crate::clock::Millis;
-use crate::store::unreadable;
 
 /// What happened. The words are stored; they are never renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,35 +90,84 @@ fn row_bytes(at: Millis, event: &str, person: Option<&str>, sale: Option<&str>, 
     }))
 }
 
-fn head(conn: &Connection) -> Result<[u8; 32]> {
-    let hash: Option<Vec<u8>> = conn
+fn head(conn: &Connection) -> Result<Hash> {
+    let hash = conn
         .prepare_cached("SELECT hash FROM audit ORDER BY audit_id DESC LIMIT 1")?
         .query_row([], |row| row.get(0))
         .optional()?;
-    hash.map_or(Ok(chain::GENESIS), |hash| hash.try_into().map_err(|_| unreadable("audit.hash", "?")))
+    Ok(hash.unwrap_or(chain::GENESIS))
 }
 
-/// The first row, by its number, at which the chain breaks; `None` when all rows stand as they were written.
-pub fn first_broken(conn: &Connection) -> Result<Option<i64>> {
+/// The first row, counted from 1, at which the chain breaks; `None` when all rows stand as they were written.
+pub fn first_broken(conn: &Connection) -> Result<Option<u64>> {
     let mut statement = conn.prepare(
-        "SELECT audit_id, at_ms, event, person_id, external_transaction_id, data, prev_hash, hash
+        "SELECT at_ms, event, person_id, external_transaction_id, data, prev_hash, hash
          FROM audit ORDER BY audit_id",
     )?;
-    let mut rows = statement.query([])?;
-    let mut prev = chain::GENESIS.to_vec();
-    let mut number = 0_i64;
-    while let Some(row) = rows.next()? {
-        number += 1;
-        let text = |column: usize| row.get::<_, Option<String>>(column);
-        let (event, data) = (text(2)?.unwrap_or_default(), text(5)?.unwrap_or_default());
-        let bytes = row_bytes(row.get(1)?, &event, text(3)?.as_deref(), text(4)?.as_deref(), &data);
-        let (stored_prev, hash): (Vec<u8>, Vec<u8>) = (row.get(6)?, row.get(7)?);
-        let Ok(before) = <[u8; 32]>::try_from(prev.as_slice()) else { return Ok(Some(number)) };
-        let id: i64 = row.get(0)?;
-        if id != number || stored_prev != prev || chain::row_hash(&before, &bytes).as_slice() != hash {
-            return Ok(Some(number));
+    let mut unread = None;
+    let links =
+        statement.query_map([], link)?.map_while(|link| link.map_err(|error| unread = Some(error)).ok());
+    let broken = chain::verify(links).err().map(|broken| broken.row);
+    unread.map_or(Ok(broken), Err)
+}
+
+fn link(row: &Row<'_>) -> Result<Link> {
+    let text = |column: usize| row.get::<_, Option<String>>(column);
+    let (event, data): (String, String) = (row.get(1)?, row.get(4)?);
+    Ok(Link {
+        canonical: row_bytes(row.get(0)?, &event, text(2)?.as_deref(), text(3)?.as_deref(), &data),
+        prev_hash: row.get(5)?,
+        hash: row.get(6)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_rows() -> Connection {
+        let conn = crate::store::in_memory();
+        for (at, event) in [(1, Event::Enrolled), (2, Event::SaleRecorded), (3, Event::SaleAccepted)] {
+            let data = json!({ "ñ": at, "a": "1.00" });
+            let entry = Entry { person_id: Some("c"), data, ..Entry::new(event) };
+            append(&conn, at, &entry).unwrap();
         }
-        prev = hash;
+        conn
     }
-    Ok(None)
+
+    #[test]
+    fn rows_as_they_were_written_hold_and_every_change_breaks_the_chain_there() {
+        assert_eq!(first_broken(&crate::store::in_memory()).unwrap(), None);
+        assert_eq!(first_broken(&three_rows()).unwrap(), None);
+        for (damage, row) in [
+            ("UPDATE audit SET at_ms = 7 WHERE audit_id = 2", 2),
+            ("UPDATE audit SET event = 'sale_accepted' WHERE audit_id = 2", 2),
+            ("UPDATE audit SET person_id = NULL WHERE audit_id = 3", 3),
+            ("UPDATE audit SET external_transaction_id = 'X' WHERE audit_id = 1", 1),
+            ("UPDATE audit SET data = replace(data, '1.00', '1.01') WHERE audit_id = 1", 1),
+            ("UPDATE audit SET data = replace(data, ',', ', ') WHERE audit_id = 3", 3),
+            ("UPDATE audit SET hash = zeroblob(32) WHERE audit_id = 2", 2),
+            ("UPDATE audit SET prev_hash = zeroblob(32) WHERE audit_id = 2", 2),
+            ("DELETE FROM audit WHERE audit_id = 1", 1),
+            ("DELETE FROM audit WHERE audit_id = 2", 2),
+        ] {
+            let conn = three_rows();
+            let refused = conn.execute_batch(damage).unwrap_err().to_string();
+            assert!(refused.contains("append-only"), "{refused}");
+            conn.execute_batch("DROP TRIGGER audit_is_frozen; DROP TRIGGER audit_is_kept").unwrap();
+            conn.execute_batch(damage).unwrap();
+            assert_eq!(first_broken(&conn).unwrap(), Some(row), "{damage}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_an_error_and_not_a_chain_that_holds() {
+        let conn = three_rows();
+        conn.execute_batch(
+            "DROP TRIGGER audit_is_frozen; PRAGMA ignore_check_constraints = ON;
+             UPDATE audit SET hash = x'00' WHERE audit_id = 2",
+        )
+        .unwrap();
+        assert!(first_broken(&conn).is_err());
+    }
 }
