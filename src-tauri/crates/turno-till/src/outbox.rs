@@ -38,7 +38,8 @@ impl Policy {
     /// No sale waits longer than this, whatever was asked for; a later due time means that the clock was set.
     #[must_use]
     pub fn longest_wait_ms(&self) -> i64 {
-        self.retry_after_cap_ms.saturating_add(self.portal_cap_ms).max(self.hold_ms)
+        let jitter_ms = self.backoff_cap_ms.max(self.portal_cap_ms);
+        self.retry_after_cap_ms.saturating_add(jitter_ms).max(self.hold_ms)
     }
 }
 
@@ -271,3 +272,6 @@ pub fn wait_ms(
         .expect("a share of an i64 is an i64");
     retry_after_ms.map_or(0, |floor| floor.clamp(0, policy.retry_after_cap_ms)).saturating_add(jitter)
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,9 +32,16 @@ pub enum Permit {
 pub struct Line {
     pub state: ConnectionState,
     pub since: Option<Millis>,
-    retry_at: Option<Millis>,
+    pause: Option<Pause>,
     failures: u32,
     unclear: u32,
+}
+
+/// How long nothing is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pause {
+    from: Millis,
+    until: Millis,
 }
 
 /// What an answer changed.
@@ -46,32 +53,30 @@ pub struct Change {
 
 impl Default for Line {
     fn default() -> Self {
-        Self { state: ConnectionState::Unknown, since: None, retry_at: None, failures: 0, unclear: 0 }
+        Self { state: ConnectionState::Unknown, since: None, pause: None, failures: 0, unclear: 0 }
     }
 }
 
 impl Line {
     #[must_use]
     pub fn permit(&self, now: Millis) -> Permit {
-        match self.retry_at {
+        match self.pause {
             None => Permit::Free,
-            // A clock that was set back must not silence the till: no probe is ever further away than the cap.
-            Some(at) if at <= now || at > now.saturating_add(RETRY_AFTER_CAP_MS + PROBE_CAP_MS) => {
-                Permit::Probe
-            }
-            Some(at) => Permit::Until(at),
+            // Earlier than the pause began: the clock was set back, and must not silence the till.
+            Some(Pause { from, until }) if until <= now || now < from => Permit::Probe,
+            Some(Pause { until, .. }) => Permit::Until(until),
         }
     }
 
     #[must_use]
     pub fn next_probe(&self) -> Option<Millis> {
-        self.retry_at
+        self.pause.map(|pause| pause.until)
     }
 
     /// The next request may leave now: a person asked.
     pub fn allow_probe(&mut self, now: Millis) {
-        if self.retry_at.is_some() {
-            self.retry_at = Some(now);
+        if self.pause.is_some() {
+            self.pause(now, 0);
         }
     }
 
@@ -85,7 +90,7 @@ impl Line {
             | Verdict::Collision(_) => self.online(now),
             Verdict::Pause(cause) => {
                 self.enter(paused(*cause), now);
-                self.retry_at = Some(now.saturating_add(PAUSE_PROBE_MS));
+                self.pause(now, PAUSE_PROBE_MS);
                 Change::default()
             }
             Verdict::Wait { cause, retry_after_ms } => match cause.blames() {
@@ -97,7 +102,7 @@ impl Line {
                 Blame::Unclear => {
                     self.unclear = self.unclear.saturating_add(1);
                     // An open line stays open on the first doubt; a closed one is not opened by it.
-                    if self.unclear >= UNCLEAR_LIMIT || self.retry_at.is_some() || retry_after_ms.is_some() {
+                    if self.unclear >= UNCLEAR_LIMIT || self.pause.is_some() || retry_after_ms.is_some() {
                         self.close(*cause, *retry_after_ms, now, roll);
                     } else if self.state == ConnectionState::Unknown {
                         self.enter(ConnectionState::Unreachable, now);
@@ -109,9 +114,9 @@ impl Line {
     }
 
     fn online(&mut self, now: Millis) -> Change {
-        let recovered = self.retry_at.is_some();
+        let recovered = self.pause.is_some();
         self.enter(ConnectionState::Online, now);
-        self.retry_at = None;
+        self.pause = None;
         self.failures = 0;
         self.unclear = 0;
         Change { recovered }
@@ -125,7 +130,11 @@ impl Line {
         // Half of the bound is certain, half is chance: a probe that could come at once would be none.
         let jitter = bound / 2 + bound / 2 * i64::from(roll >> 1) / i64::from(u32::MAX >> 1);
         let asked = retry_after_ms.map_or(0, |wait| wait.clamp(0, RETRY_AFTER_CAP_MS));
-        self.retry_at = Some(now.saturating_add(asked).saturating_add(jitter));
+        self.pause(now, asked.saturating_add(jitter));
+    }
+
+    fn pause(&mut self, now: Millis, ms: i64) {
+        self.pause = Some(Pause { from: now, until: now.saturating_add(ms) });
     }
 
     fn enter(&mut self, state: ConnectionState, now: Millis) {
@@ -157,3 +166,6 @@ fn named(cause: WaitCause) -> ConnectionState {
         | WaitCause::UnusableAnswer => ConnectionState::Unreachable,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -255,3 +255,6 @@ pub fn counts(conn: &Connection) -> Result<Counts> {
         })
     })
 }
+
+#[cfg(test)]
+mod tests;
