@@ -6,21 +6,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection as Db;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use turno_sqlite::{Database, WriteError};
 
-use crate::answer::{self, Expected, Verdict};
+use crate::answer::Verdict;
 use crate::clock::{Millis, SharedClock};
-use crate::outbox::Event;
 use crate::random::{SharedEntropy, roll};
 use crate::settle::{self, Context};
-use crate::store::attempts::{self, Finished};
-use crate::store::{outbox as entries, requests, sales, unreadable};
-use crate::transport::{Failure, Request, Response, SharedTransport};
+use crate::store::outbox as entries;
+use crate::transport::SharedTransport;
+use crate::view::ConnectionState;
 
+mod flight;
 mod line;
+mod ping;
 pub use line::{Change, Line, Permit};
 
 /// Requests on their way at once: enough to hide a slow line's delay, few enough for YUPY's patience.
@@ -73,6 +73,8 @@ impl Relay {
             line_out,
             flights: JoinSet::new(),
             waiters: Vec::new(),
+            suspect: false,
+            ping_at: Millis::MIN,
         };
         tokio::spawn(driver.run(inbox));
         Self { wake, commands, line }
@@ -98,14 +100,6 @@ impl Relay {
     }
 }
 
-/// A claimed sale: everything that the attempt needs, read in the claiming transaction.
-struct Flight {
-    sequence: i64,
-    attempt_id: i64,
-    request: Request,
-    expected: Expected,
-}
-
 struct Waiter {
     answer: oneshot::Sender<SendNow>,
     so_far: SendNow,
@@ -117,8 +111,17 @@ struct Driver {
     wake: Arc<Notify>,
     line: Line,
     line_out: watch::Sender<Line>,
-    flights: JoinSet<Verdict>,
+    flights: JoinSet<Landed>,
     waiters: Vec<Waiter>,
+    /// A claim failed in a way that may have been committed: sales may be marked as sent that nobody sends.
+    suspect: bool,
+    ping_at: Millis,
+}
+
+/// What came back from the line.
+enum Landed {
+    Sale(Verdict),
+    Ping(Option<Verdict>),
 }
 
 impl Driver {
@@ -130,8 +133,8 @@ impl Driver {
             }
             tokio::select! {
                 Some(landed) = self.flights.join_next() => {
-                    if let Ok(verdict) = landed {
-                        self.landed(&verdict).await;
+                    if let Ok(landed) = landed {
+                        self.landed(landed).await;
                     }
                 }
                 command = inbox.recv() => match command {
@@ -151,6 +154,9 @@ impl Driver {
     /// Sends what may be sent and says how long there is nothing else to do.
     async fn launch(&mut self) -> Duration {
         let now = self.now();
+        if self.suspect && self.flights.is_empty() {
+            self.suspect = !self.give_back().await;
+        }
         let (places, until) = match self.line.permit(now) {
             Permit::Free => (PARALLEL.saturating_sub(self.flights.len()), now),
             // A probe need not be due itself: it stands for everything that waits.
@@ -162,30 +168,39 @@ impl Driver {
             return LONGEST_SLEEP;
         }
         match self.claim(places, until).await {
-            Ok(claimed) if claimed.is_empty() => self.next_due(now).await,
+            Ok(claimed) if claimed.is_empty() => {
+                let due = self.next_due(now).await;
+                due.min(self.ping(now))
+            }
             Ok(claimed) => {
                 let full = claimed.len() == places;
                 for flight in claimed {
-                    self.flights.spawn(fly(self.parts.clone(), flight));
+                    let parts = self.parts.clone();
+                    self.flights.spawn(async move { Landed::Sale(flight::fly(parts, flight).await) });
                 }
                 self.changed();
                 if full { LONGEST_SLEEP } else { self.next_due(now).await }
             }
             Err(error) => {
                 tracing::error!(%error, "the relay cannot claim");
+                self.suspect = true;
                 DISK_RETRY
             }
         }
     }
 
-    async fn claim(&self, places: usize, until: Millis) -> Result<Vec<Flight>, WriteError<rusqlite::Error>> {
+    async fn claim(
+        &self,
+        places: usize,
+        until: Millis,
+    ) -> Result<Vec<flight::Flight>, WriteError<rusqlite::Error>> {
         // Most wake-ups find nothing; those cost a read, not a commit.
         let anything = self.parts.db.read(entries::next_due).await;
         if anything.is_ok_and(|due| due.is_none_or(|due| due > until)) {
             return Ok(Vec::new());
         }
         let (context, now) = (self.parts.context.clone(), self.now());
-        self.parts.db.write(move |conn| claim(conn, &context, places, until, now)).await
+        self.parts.db.write(move |conn| flight::claim(conn, &context, places, until, now)).await
     }
 
     async fn next_due(&self, now: Millis) -> Duration {
@@ -203,13 +218,37 @@ impl Driver {
         }
     }
 
-    async fn landed(&mut self, verdict: &Verdict) {
-        let accepted = matches!(verdict, Verdict::Accepted(_));
-        for waiter in &mut self.waiters {
-            waiter.so_far.attempted += 1;
-            waiter.so_far.accepted += u32::from(accepted);
+    /// With nothing to send a small question finds out whether YUPY is there, so that the status bar never
+    /// shows yesterday's line. Says when to ask again.
+    fn ping(&mut self, now: Millis) -> Duration {
+        if self.ping_at > now.saturating_add(ping::EVERY_MS) {
+            self.ping_at = now;
         }
-        let change = self.line.heard(verdict, self.now(), roll(&*self.parts.entropy));
+        if self.ping_at > now && self.line.state == ConnectionState::Online {
+            return span(now, self.ping_at);
+        }
+        if !self.flights.is_empty() {
+            return LONGEST_SLEEP;
+        }
+        self.ping_at = now.saturating_add(ping::EVERY_MS);
+        let transport = Arc::clone(&self.parts.transport);
+        self.flights.spawn(async move { Landed::Ping(ping::ping(&*transport).await) });
+        LONGEST_SLEEP
+    }
+
+    async fn landed(&mut self, landed: Landed) {
+        let (now, roll) = (self.now(), roll(&*self.parts.entropy));
+        let change = match &landed {
+            Landed::Ping(None) => self.line.spoke(now),
+            Landed::Ping(Some(trouble)) => self.line.heard(trouble, now, roll),
+            Landed::Sale(verdict) => {
+                for waiter in &mut self.waiters {
+                    waiter.so_far.attempted += 1;
+                    waiter.so_far.accepted += u32::from(matches!(verdict, Verdict::Accepted(_)));
+                }
+                self.line.heard(verdict, now, roll)
+            }
+        };
         self.line_out.send_replace(self.line.clone());
         if change.recovered {
             self.hasten().await;
@@ -221,7 +260,14 @@ impl Driver {
         let deadline = tokio::time::Instant::now() + SEND_NOW_LIMIT;
         self.waiters.push(Waiter { answer, so_far: SendNow::default(), deadline });
         self.line.allow_probe(self.now());
+        self.ping_at = self.now();
         self.hasten().await;
+    }
+
+    /// Sales that are marked as sent and are not on their way wait again, with their keys.
+    async fn give_back(&self) -> bool {
+        let (context, now) = (self.parts.context.clone(), self.now());
+        self.parts.db.write(move |conn| settle::restart(conn, &context, now)).await.is_ok()
     }
 
     async fn hasten(&self) {
@@ -251,122 +297,4 @@ impl Driver {
 fn span(now: Millis, then: Millis) -> Duration {
     let ms = u64::try_from(then.saturating_sub(now)).unwrap_or(0).max(1);
     Duration::from_millis(ms).min(LONGEST_SLEEP)
-}
-
-fn claim(
-    db: &Db,
-    context: &Context,
-    places: usize,
-    until: Millis,
-    now: Millis,
-) -> rusqlite::Result<Vec<Flight>> {
-    let mut flights = Vec::new();
-    for entry in entries::due(db, until, places)? {
-        let request = requests::get(db, entry.request_id)?;
-        if !request.is_intact() {
-            settle::apply(db, context, entry.sequence, &Event::BodyChanged, None, now)?;
-            continue;
-        }
-        if settle::apply(db, context, entry.sequence, &Event::Claimed, None, now)?.is_none() {
-            continue;
-        }
-        let sale =
-            sales::by_sequence(db, entry.sequence)?.ok_or_else(|| unreadable("outbox.sequence", "?"))?;
-        let attempt_id = attempts::start(db, request.request_id, now)?;
-        let arrived = attempts::may_have_arrived_before(db, request.request_id, attempt_id)?;
-        flights.push(Flight {
-            sequence: entry.sequence,
-            attempt_id,
-            request: Request {
-                idempotency_key: Some(request.idempotency_key),
-                ..Request::post(request.path, request.body)
-            },
-            expected: Expected {
-                external_transaction_id: sale.external_transaction_id,
-                occurred_at: jiff::Timestamp::from_millisecond(sale.occurred_at)
-                    .map_err(|_| unreadable("sales.occurred_at_ms", "?"))?,
-                first_attempt: !arrived,
-            },
-        });
-    }
-    Ok(flights)
-}
-
-/// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
-async fn fly(parts: Parts, flight: Flight) -> Verdict {
-    let outcome = parts.transport.send(flight.request).await;
-    let verdict = answer::read(&outcome, &flight.expected);
-    let record = Record::of(&outcome, &verdict);
-    let jitter = roll(&*parts.entropy);
-    loop {
-        let (context, record) = (parts.context.clone(), record.clone());
-        let event = Event::Answered { verdict: verdict.clone(), roll: jitter };
-        let now = parts.clock.now().as_millisecond();
-        let written = parts
-            .db
-            .write(move |db| {
-                attempts::finish(db, flight.attempt_id, now, &record.as_finished())?;
-                settle::apply(db, &context, flight.sequence, &event, record.detail.as_deref(), now)
-            })
-            .await;
-        match written {
-            Ok(_) | Err(WriteError::Closed) => return verdict,
-            // Settling twice is harmless: a settled sale no longer takes the answer.
-            Err(error) => {
-                tracing::error!(%error, "an answer could not be written; trying again");
-                tokio::time::sleep(DISK_RETRY).await;
-            }
-        }
-    }
-}
-
-/// The attempt's row, without anything personal.
-#[derive(Clone)]
-struct Record {
-    outcome: &'static str,
-    status: Option<u16>,
-    yupy_request_id: Option<String>,
-    may_have_arrived: bool,
-    detail: Option<String>,
-}
-
-impl Record {
-    fn of(outcome: &Result<Response, Failure>, verdict: &Verdict) -> Self {
-        let answer = outcome.as_ref().ok();
-        let (word, detail) = match verdict {
-            Verdict::Accepted(_) => ("accepted", None),
-            Verdict::Wait { cause, .. } => (cause.as_word(), None),
-            Verdict::Pause(cause) => (cause.as_word(), None),
-            Verdict::Review(_) => ("possible_duplicate", None),
-            Verdict::ReviewAgain => ("confirmation_refused", None),
-            Verdict::Attention { reason, detail } => (reason.as_word(), Some(detail.clone())),
-            Verdict::Hold => ("reconciliation_required", None),
-            Verdict::Collision(collision) => ("identity_collision", Some(collision.detail.clone())),
-        };
-        Self {
-            outcome: word,
-            status: answer.map(|answer| answer.status),
-            yupy_request_id: answer.and_then(|answer| answer.request_id.clone()),
-            may_have_arrived: match verdict {
-                Verdict::Wait { cause, .. } => cause.may_have_arrived(),
-                Verdict::Pause(_) => false,
-                Verdict::Accepted(_)
-                | Verdict::Review(_)
-                | Verdict::ReviewAgain
-                | Verdict::Attention { .. }
-                | Verdict::Hold
-                | Verdict::Collision(_) => true,
-            },
-            detail,
-        }
-    }
-
-    fn as_finished(&self) -> Finished<'_> {
-        Finished {
-            outcome: self.outcome,
-            status: self.status,
-            yupy_request_id: self.yupy_request_id.as_deref(),
-            may_have_arrived: self.may_have_arrived,
-        }
-    }
 }

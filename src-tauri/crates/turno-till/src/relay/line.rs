@@ -87,14 +87,14 @@ impl Line {
             | Verdict::ReviewAgain
             | Verdict::Attention { .. }
             | Verdict::Hold
-            | Verdict::Collision(_) => self.online(now),
+            | Verdict::Collision(_) => self.spoke(now),
             Verdict::Pause(cause) => {
                 self.enter(paused(*cause), now);
                 self.pause(now, PAUSE_PROBE_MS);
                 Change::default()
             }
             Verdict::Wait { cause, retry_after_ms } => match cause.blames() {
-                Blame::Sale => self.online(now),
+                Blame::Sale => self.spoke(now),
                 Blame::Line => {
                     self.close(*cause, *retry_after_ms, now, roll);
                     Change::default()
@@ -113,7 +113,8 @@ impl Line {
         }
     }
 
-    fn online(&mut self, now: Millis) -> Change {
+    /// YUPY answered: whatever it said, the line is there.
+    pub fn spoke(&mut self, now: Millis) -> Change {
         let recovered = self.pause.is_some();
         self.enter(ConnectionState::Online, now);
         self.pause = None;

@@ -200,14 +200,24 @@ pub fn get(conn: &Connection, sequence: i64) -> Result<Option<Entry>> {
         .optional()
 }
 
-/// Entries that may be tried, the longest due first. `until` includes entries due later, for a probe.
-pub fn due(conn: &Connection, until: Millis, limit: usize) -> Result<Vec<Entry>> {
-    conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM outbox WHERE due_at_ms IS NOT NULL AND due_at_ms <= ?1
-         ORDER BY due_at_ms, sequence LIMIT ?2"
-    ))?
-    .query_map(params![until, i64::try_from(limit).unwrap_or(i64::MAX)], read)?
+/// Sales that may be tried, the longest due first. `until` may lie ahead, for a probe.
+pub fn due(conn: &Connection, until: Millis, limit: usize) -> Result<Vec<i64>> {
+    conn.prepare_cached(
+        "SELECT sequence FROM outbox WHERE due_at_ms IS NOT NULL AND due_at_ms <= ?1
+         ORDER BY due_at_ms, sequence LIMIT ?2",
+    )?
+    .query_map(params![until, i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get(0))?
     .collect()
+}
+
+/// Takes a sale whose rows cannot be understood out of the queue, for people to look at.
+pub fn set_aside(conn: &Connection, sequence: i64, at: Millis) -> Result<()> {
+    conn.execute(
+        "UPDATE outbox SET state = 'needs_attention', due_at_ms = NULL, reason = ?2, changed_at_ms = ?3
+         WHERE sequence = ?1",
+        params![sequence, AttentionReason::StoredBodyChanged.as_word(), at],
+    )?;
+    Ok(())
 }
 
 pub fn next_due(conn: &Connection) -> Result<Option<Millis>> {

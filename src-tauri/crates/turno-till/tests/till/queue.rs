@@ -187,3 +187,39 @@ async fn a_stored_body_that_was_changed_is_not_sent() {
     assert_eq!(sale.reason, Some(SaleReason::StoredBodyChanged));
     assert!(shop.yupy.sales().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_cannot_be_understood_is_set_aside_once_and_blocks_nobody() {
+    let mut shop = Shop::open().await;
+    shop.yupy.down(Failure::NoNetwork);
+    let (broken, sound) = (shop.sell(seat("12A")).await, shop.sell(fare(1)).await);
+    shop.till.close().await;
+    let file = rusqlite::Connection::open(shop.folder().join("till.db")).unwrap();
+    file.execute_batch("PRAGMA foreign_keys = OFF; UPDATE outbox SET request_id = 999 WHERE sequence = 1")
+        .unwrap();
+    drop(file);
+    shop.yupy.up();
+    shop.crash().await;
+    shop.until(first_id(&sound), SaleState::Accepted).await;
+    shop.until(first_id(&broken), SaleState::NeedsAttention).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_status_bar_learns_of_the_line_without_a_sale() {
+    let shop = Shop::open().await;
+    let mut changes = shop.till.changes();
+    let state = || async { shop.till.status().await.unwrap().unwrap().connection.state };
+    while state().await == ConnectionState::Unknown {
+        changes.changed().await.unwrap();
+    }
+    assert_eq!(state().await, ConnectionState::Online);
+    shop.yupy.down(Failure::NoNetwork);
+    shop.till.send_now().await.unwrap();
+    assert_eq!(state().await, ConnectionState::NoNetwork);
+    shop.yupy.up();
+    while state().await != ConnectionState::Online {
+        if tokio::time::timeout(std::time::Duration::from_secs(1), changes.changed()).await.is_err() {
+            shop.clock.forward(1_000);
+        }
+    }
+}

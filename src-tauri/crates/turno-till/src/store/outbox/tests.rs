@@ -96,9 +96,7 @@ fn what_is_due_comes_longest_due_first_and_what_does_not_wait_never_comes() {
     {
         let hold = State::OnHold { attempts: 1, due: 10 };
         let conn = shop([queued(20, QueueReason::NotTriedYet), settled, hold]);
-        let due = |until, limit| {
-            due(&conn, until, limit).unwrap().iter().map(|entry| entry.sequence).collect::<Vec<_>>()
-        };
+        let due = |until, limit| due(&conn, until, limit).unwrap();
         assert_eq!((due(9, 9), due(10, 9), due(20, 9), due(20, 1)), (vec![], vec![3], vec![3, 1], vec![3]));
         assert_eq!(next_due(&conn).unwrap(), Some(10));
         assert_eq!(waiting_since_later(&conn, 10).unwrap(), [1]);

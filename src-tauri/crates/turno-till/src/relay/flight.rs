@@ -1,0 +1,174 @@
+//! One attempt: claimed on the disk, sent, and its answer written down.
+//!
+//! Invariant: a row that cannot be understood stops its own sale and no other.
+
+use rusqlite::Connection;
+use turno_sqlite::WriteError;
+
+use super::{DISK_RETRY, Parts};
+use crate::answer::{self, Expected, Verdict};
+use crate::clock::Millis;
+use crate::outbox::Event;
+use crate::random::roll;
+use crate::settle::{self, Context};
+use crate::store::attempts::{self, Finished};
+use crate::store::{outbox as entries, requests, sales, unreadable};
+use crate::transport::{Failure, Request, Response};
+
+/// A claimed sale: everything that the attempt needs, read in the claiming transaction.
+pub struct Flight {
+    sequence: i64,
+    attempt_id: i64,
+    request: Request,
+    expected: Expected,
+}
+
+/// Takes up to `places` sales that are due until then. Committed by the caller before anything is sent.
+pub fn claim(
+    db: &Connection,
+    context: &Context,
+    places: usize,
+    until: Millis,
+    now: Millis,
+) -> rusqlite::Result<Vec<Flight>> {
+    let mut flights = Vec::new();
+    for sequence in entries::due(db, until, places)? {
+        match board(db, context, sequence, now) {
+            Ok(flight) => flights.extend(flight),
+            Err(error) if is_about_the_row(&error) => {
+                tracing::error!(%error, sequence, "an outbox row cannot be understood; it is set aside");
+                entries::set_aside(db, sequence, now)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(flights)
+}
+
+fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusqlite::Result<Option<Flight>> {
+    let missing = || unreadable("outbox.sequence", "a sale that is not there");
+    let entry = entries::get(db, sequence)?.ok_or_else(missing)?;
+    let sale = sales::by_sequence(db, sequence)?.ok_or_else(missing)?;
+    let request = requests::get(db, entry.request_id)?;
+    if !request.is_intact() {
+        settle::apply(db, context, sequence, &Event::BodyChanged, None, now)?;
+        return Ok(None);
+    }
+    if settle::apply(db, context, sequence, &Event::Claimed, None, now)?.is_none() {
+        return Ok(None);
+    }
+    let attempt_id = attempts::start(db, request.request_id, now)?;
+    let arrived = attempts::may_have_arrived_before(db, request.request_id, attempt_id)?;
+    Ok(Some(Flight {
+        sequence,
+        attempt_id,
+        request: Request {
+            idempotency_key: Some(request.idempotency_key),
+            ..Request::post(request.path, request.body)
+        },
+        expected: Expected {
+            external_transaction_id: sale.external_transaction_id,
+            occurred_at: jiff::Timestamp::from_millisecond(sale.occurred_at)
+                .map_err(|_| unreadable("sales.occurred_at_ms", "?"))?,
+            first_attempt: !arrived,
+        },
+    }))
+}
+
+/// The disk is fine and this one row is not.
+fn is_about_the_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::QueryReturnedNoRows
+    )
+}
+
+/// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
+pub async fn fly(parts: Parts, flight: Flight) -> Verdict {
+    let outcome = parts.transport.send(flight.request).await;
+    let verdict = answer::read(&outcome, &flight.expected);
+    let record = Record::of(&outcome, &verdict);
+    let jitter = roll(&*parts.entropy);
+    loop {
+        let (context, record) = (parts.context.clone(), record.clone());
+        let event = Event::Answered { verdict: verdict.clone(), roll: jitter };
+        let now = parts.clock.now().as_millisecond();
+        let written = parts
+            .db
+            .write(move |db| {
+                attempts::finish(db, flight.attempt_id, now, &record.as_finished())?;
+                settle::apply(db, &context, flight.sequence, &event, record.detail.as_deref(), now)
+            })
+            .await;
+        match written {
+            Ok(_) | Err(WriteError::Closed) => return verdict,
+            Err(WriteError::Rejected(error)) if is_about_the_row(&error) => {
+                tracing::error!(%error, sequence = flight.sequence, "an answer fits no row; the sale is set aside");
+                let set_aside = parts.db.write(move |db| entries::set_aside(db, flight.sequence, now)).await;
+                if set_aside.is_ok() {
+                    return verdict;
+                }
+                tokio::time::sleep(DISK_RETRY).await;
+            }
+            // Settling twice is harmless: a settled sale no longer takes the answer.
+            Err(error) => {
+                tracing::error!(%error, "an answer could not be written; trying again");
+                tokio::time::sleep(DISK_RETRY).await;
+            }
+        }
+    }
+}
+
+/// The attempt's row, without anything personal.
+#[derive(Clone)]
+struct Record {
+    outcome: &'static str,
+    status: Option<u16>,
+    yupy_request_id: Option<String>,
+    may_have_arrived: bool,
+    detail: Option<String>,
+}
+
+impl Record {
+    fn of(outcome: &Result<Response, Failure>, verdict: &Verdict) -> Self {
+        let answer = outcome.as_ref().ok();
+        let (word, detail) = match verdict {
+            Verdict::Accepted(_) => ("accepted", None),
+            Verdict::Wait { cause, .. } => (cause.as_word(), None),
+            Verdict::Pause(cause) => (cause.as_word(), None),
+            Verdict::Review(_) => ("possible_duplicate", None),
+            Verdict::ReviewAgain => ("confirmation_refused", None),
+            Verdict::Attention { reason, detail } => (reason.as_word(), Some(detail.clone())),
+            Verdict::Hold => ("reconciliation_required", None),
+            Verdict::Collision(collision) => ("identity_collision", Some(collision.detail.clone())),
+        };
+        Self {
+            outcome: word,
+            status: answer.map(|answer| answer.status),
+            yupy_request_id: answer.and_then(|answer| answer.request_id.clone()),
+            may_have_arrived: match verdict {
+                Verdict::Wait { cause, .. } => cause.may_have_arrived(),
+                Verdict::Pause(_) => false,
+                Verdict::Accepted(_)
+                | Verdict::Review(_)
+                | Verdict::ReviewAgain
+                | Verdict::Attention { .. }
+                | Verdict::Hold
+                | Verdict::Collision(_) => true,
+            },
+            detail,
+        }
+    }
+
+    fn as_finished(&self) -> Finished<'_> {
+        Finished {
+            outcome: self.outcome,
+            status: self.status,
+            yupy_request_id: self.yupy_request_id.as_deref(),
+            may_have_arrived: self.may_have_arrived,
+        }
+    }
+}
