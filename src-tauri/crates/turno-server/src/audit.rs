@@ -6,7 +6,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use turno_domain::ids::{Environment, ExternalTransactionId, Integration, Scope, YupyTransactionId};
+use turno_domain::ids::{
+    Environment, ExternalPaymentId, ExternalTransactionId, Integration, Scope, YupyTransactionId,
+};
 use turno_protocol::body::Decision;
 
 use crate::sale::StoredSale;
@@ -28,6 +30,12 @@ pub enum AuditEvent {
     /// G1: a token that was forged, foreign, spent or made for other content.
     ConfirmationRefused,
     DeviceEnrolled,
+    /// D4: an owner that had died was followed by another.
+    TakenOver,
+    PaymentApproved,
+    PaymentDeclined,
+    /// The acquirer approved another amount than was asked for.
+    ReconciliationRequired,
 }
 
 /// One entry. What it does not say is left out.
@@ -41,6 +49,8 @@ pub struct AuditEntry {
     pub external_transaction_id: Option<ExternalTransactionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yupy_transaction_id: Option<YupyTransactionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_payment_id: Option<ExternalPaymentId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +82,7 @@ impl AuditEntry {
             environment: scope.environment.clone(),
             external_transaction_id: None,
             yupy_transaction_id: None,
+            external_payment_id: None,
             device_id: None,
             challenge_id: None,
             candidates: Vec::new(),

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use turno_domain::{
     Money,
     ids::{
-        Company, DeviceId, Epoch, ExternalOperationId, ExternalTransactionId, IdempotencyKey, Scope,
-        YupyTransactionId,
+        Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
+        IdempotencyKey, Scope, YupyTransactionId,
     },
     lookalike::Signal,
 };
@@ -20,6 +20,7 @@ use crate::{
     audit::AuditEntry,
     caller::{Rights, ScopeNumber, TokenHash},
     content::{Content, Fingerprint, FingerprintVersion},
+    payment::{Fence, Payment},
     sale::StoredSale,
     secrets::Generation,
     settings::CompanySettings,
@@ -76,6 +77,30 @@ pub trait Books {
         id: &ExternalOperationId,
     ) -> Result<Option<VoidRecord>, Self::Error>;
     async fn insert_void(&mut self, scope: ScopeNumber, void: &VoidRecord) -> Result<(), Self::Error>;
+
+    // Payments
+    /// What the owners of this process are called on a store that only one process serves; empty on any other.
+    fn instance(&self) -> &str;
+    async fn payment(
+        &mut self,
+        scope: ScopeNumber,
+        id: &ExternalPaymentId,
+    ) -> Result<Option<Payment>, Self::Error>;
+    async fn payment_by_acquirer_id(&mut self, id: &str) -> Result<Option<Payment>, Self::Error>;
+    /// Those whose outcome is not known, the least tried first.
+    async fn unfinished_payments(&mut self, limit: u16) -> Result<Vec<Payment>, Self::Error>;
+    async fn insert_payment(&mut self, payment: &Payment) -> Result<(), Self::Error>;
+    /// Write `payment` over the row if it is still under `held`; whether it was.
+    async fn replace_payment(&mut self, held: &Fence, payment: &Payment) -> Result<bool, Self::Error>;
+    /// The keys that wait for this permanent id are final now.
+    async fn finish_keys(
+        &mut self,
+        scope: ScopeNumber,
+        permanent_id: &str,
+        original_status: u16,
+    ) -> Result<(), Self::Error>;
+    /// Whether the event is seen for the first time.
+    async fn record_acquirer_event(&mut self, event_id: &str) -> Result<bool, Self::Error>;
 
     // Questions
     async fn challenge(&mut self, challenge_id: &str) -> Result<Option<Challenge>, Self::Error>;

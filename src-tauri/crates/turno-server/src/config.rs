@@ -1,18 +1,52 @@
 //! What a server is told when it starts.
 
-use crate::world::World;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use turno_protocol::secret::Secret;
+
+use crate::{
+    acquirer::{Acquirer, SimulatedAcquirer},
+    paying::Cashier,
+    world::World,
+};
 
 /// Largest body, by the contract.
 pub const BODY_LIMIT: usize = 64 * 1024;
+
+/// How long a charge may be on its way, unless the acquirer says otherwise: longer than any of its deadlines.
+pub const DEFAULT_VISIBILITY_DELAY: SignedDuration = SignedDuration::from_mins(2);
 
 #[derive(Clone, Debug)]
 pub struct Config {
     pub world: World,
     pub body_limit: usize,
+    /// Who moves the money. By default nobody: a simulation, for practice and tests.
+    pub acquirer: Arc<dyn Acquirer>,
+    pub acquirer_visibility_delay: SignedDuration,
+    /// Without one no webhook is believed.
+    pub acquirer_webhook_secret: Option<Secret>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { world: World::system(), body_limit: BODY_LIMIT }
+        Self {
+            world: World::system(),
+            body_limit: BODY_LIMIT,
+            acquirer: Arc::new(SimulatedAcquirer::default()),
+            acquirer_visibility_delay: DEFAULT_VISIBILITY_DELAY,
+            acquirer_webhook_secret: None,
+        }
+    }
+}
+
+impl Config {
+    pub(crate) fn cashier<L>(&self, ledger: L) -> Cashier<L> {
+        Cashier {
+            ledger,
+            acquirer: Arc::clone(&self.acquirer),
+            world: self.world.clone(),
+            visibility_delay: self.acquirer_visibility_delay,
+        }
     }
 }

@@ -12,9 +12,11 @@ mod exchange;
 mod gate;
 mod health;
 mod page;
+mod payments;
 mod refusal;
 mod transactions;
 mod voids;
+mod webhook;
 
 use std::sync::Arc;
 
@@ -24,13 +26,19 @@ use axum::{
 };
 use turno_protocol::code::ErrorCode;
 
-use crate::{config::Config, ledger::Ledger};
+use crate::{config::Config, ledger::Ledger, paying::Cashier};
 use refusal::Refusal;
 
 /// What every handler shares.
 pub(crate) struct App<L> {
     pub(crate) ledger: L,
     pub(crate) config: Config,
+}
+
+impl<L: Ledger> App<L> {
+    fn cashier(&self) -> Cashier<L> {
+        self.config.cashier(self.ledger.clone())
+    }
 }
 
 /// The server's routes over `ledger`, ready for any listener.
@@ -41,6 +49,8 @@ pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
         .route("/v1/transactions", post(transactions::create::<L>).get(transactions::list::<L>))
         .route("/v1/transactions/{id}", get(transactions::read::<L>))
         .route("/v1/transactions/{id}/void", post(voids::void::<L>))
+        .route("/v1/transactions/{id}/payments", post(payments::pay::<L>))
+        .route("/v1/acquirer/webhook", post(webhook::receive::<L>))
         .route("/v1/duplicate-challenges", get(challenges::list::<L>))
         .route("/v1/duplicate-challenges/{id}", get(challenges::read::<L>))
         .route("/v1/duplicate-resolutions", post(challenges::resolve::<L>))

@@ -13,9 +13,11 @@ use turno_protocol::{audit::AuditRow, body::ChallengeView, catalog::CatalogBody}
 use crate::{
     caller::{Caller, TokenHash},
     matrix::{
-        CreateOutcome, CreateRequest, EnrolOutcome, EnrolRequest, ResolveOutcome, ResolveRequest,
-        VoidOutcome, VoidRequest,
+        CreateOutcome, CreateRequest, EnrolOutcome, EnrolRequest, Finished, PaymentRequest, ReserveOutcome,
+        ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest, WebhookOutcome,
     },
+    payment::{Payment, PaymentResult},
+    request::WebhookEvent,
     sale::StoredSale,
     secrets::Secrets,
     settings::{CompanySettings, IntegrationSettings},
@@ -124,6 +126,47 @@ pub trait Ledger: Clone + Send + Sync + 'static {
         caller: Caller,
         request: VoidRequest,
     ) -> impl Future<Output = Result<VoidOutcome, LedgerError>> + Send;
+
+    /// The first transaction of a payment. Work that it hands out is done by [`crate::paying`].
+    fn reserve_payment(
+        &self,
+        caller: Caller,
+        request: PaymentRequest,
+    ) -> impl Future<Output = Result<ReserveOutcome, LedgerError>> + Send;
+
+    /// `None`: somebody else holds the payment now.
+    fn mark_payment(
+        &self,
+        payment: Payment,
+    ) -> impl Future<Output = Result<Option<Payment>, LedgerError>> + Send;
+
+    /// `None`: somebody else holds the payment now.
+    fn renew_payment(
+        &self,
+        payment: Payment,
+    ) -> impl Future<Output = Result<Option<Payment>, LedgerError>> + Send;
+
+    fn give_up_payment(&self, payment: Payment) -> impl Future<Output = Result<(), LedgerError>> + Send;
+
+    /// The payment as it stands afterwards, whoever wrote it.
+    fn finish_payment(
+        &self,
+        payment: Payment,
+        result: PaymentResult,
+    ) -> impl Future<Output = Result<Option<Finished>, LedgerError>> + Send;
+
+    fn apply_webhook(
+        &self,
+        event: WebhookEvent,
+    ) -> impl Future<Output = Result<WebhookOutcome, LedgerError>> + Send;
+
+    fn claim_abandoned_payments(
+        &self,
+        limit: u16,
+    ) -> impl Future<Output = Result<Vec<Payment>, LedgerError>> + Send;
+
+    /// Forget up to `limit` keys whose retention is over; how many there were.
+    fn purge_keys(&self, limit: u16) -> impl Future<Output = Result<u64, LedgerError>> + Send;
 
     fn resolve_challenge(
         &self,

@@ -53,6 +53,7 @@
 //! [`http`](app) translates requests and answers · [`request`] validates · [`content`] says what is the same request ·
 //! [`matrix`] is the contract's table, written once over [`books::Books`] · [`sqlite`] keeps the rows.
 
+pub mod acquirer;
 pub mod admin;
 pub mod audit;
 pub mod books;
@@ -60,10 +61,13 @@ pub mod caller;
 pub mod config;
 pub mod content;
 pub mod fixture;
+mod housekeeping;
 mod http;
 mod instant;
 pub mod ledger;
 pub mod matrix;
+mod paying;
+pub mod payment;
 pub mod request;
 pub mod sale;
 pub mod secrets;
@@ -75,6 +79,7 @@ pub mod world;
 pub use admin::{NewCredential, NewEnrolmentCode};
 pub use caller::{Right, Rights};
 pub use config::Config;
+pub use housekeeping::housekeeping;
 pub use http::app;
 pub use ledger::{AdminError, Administration, Ledger, LedgerError};
 pub use settings::{CompanySettings, IntegrationSettings};

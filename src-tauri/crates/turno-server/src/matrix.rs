@@ -8,11 +8,18 @@ mod create;
 mod enrol;
 mod external_id;
 mod key;
+mod payment;
+mod payment_end;
 mod resolve;
 mod void;
 
 pub use create::{CreateOutcome, CreateRequest, create_transaction};
 pub use enrol::{EnrolOutcome, EnrolRequest, Enrolled, enrol_device, new_token};
+pub use payment::{Known, PaymentRequest, ReserveOutcome, reserve_payment};
+pub use payment_end::{
+    Finished, WebhookOutcome, apply_webhook, claim_abandoned, finish_payment, give_up_payment, mark_payment,
+    renew_payment,
+};
 pub use resolve::{ResolveOutcome, ResolveRequest, challenge_view, may_see, resolve_challenge};
 pub use void::{VoidOutcome, VoidRequest, void_transaction};
 

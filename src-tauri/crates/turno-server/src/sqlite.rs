@@ -13,25 +13,28 @@ mod credential;
 mod enrolment;
 mod key;
 mod ledger;
+mod payment;
 mod row;
 mod sale;
 mod scope;
 mod secret;
 mod void;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use jiff::SignedDuration;
 use rusqlite::Connection;
 use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
 
-use crate::{ledger::LedgerError, secrets::Secrets, world::World};
+use crate::{ledger::LedgerError, secrets::Secrets, token, world::World};
 use books::SqliteBooks;
 
 pub use turno_sqlite::WriterMode;
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") },
+    Migration { version: 2, name: "payments", sql: include_str!("sqlite/schema/0002_payments.sql") },
+];
 
 /// How long an answer is repeated, unless a ledger is opened with another time. A weekend of retries fits widely.
 pub const DEFAULT_KEY_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -42,6 +45,8 @@ pub struct SqliteLedger {
     secrets: Secrets,
     world: World,
     key_retention: SignedDuration,
+    /// Owners of payments carry it: whoever started before this process did is known to be gone.
+    instance: Arc<str>,
 }
 
 /// How a ledger's file is opened.
@@ -76,7 +81,8 @@ impl SqliteLedger {
             .write(move |connection| secret::load_or_make(connection, now, fresh))
             .await
             .map_err(|error| OpenLedgerError::Secrets(write_error(error)))?;
-        Ok(Self { database, secrets, world, key_retention })
+        let instance = token::hex(&world.random::<8>()).into();
+        Ok(Self { database, secrets, world, key_retention, instance })
     }
 
     /// Commit what waits and let go of the file.
@@ -99,9 +105,10 @@ impl SqliteLedger {
         &self,
         work: impl FnOnce(&mut SqliteBooks<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        let (world, retention) = (self.world.clone(), self.key_retention);
+        let ledger = self.clone();
         let write = self.database.write(move |connection| {
-            let mut books = SqliteBooks::new(connection, world.now(), retention);
+            let mut books =
+                SqliteBooks::new(connection, ledger.world.now(), ledger.key_retention, &ledger.instance);
             work(&mut books)
         });
         write.await.map_err(write_error)

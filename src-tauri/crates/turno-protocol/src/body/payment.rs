@@ -25,6 +25,9 @@ pub struct PaymentAnswer {
     pub amount: String,
     pub currency: Currency,
     pub state: State,
+    /// The payment id was known already, under another key. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
     /// The approval was found at the acquirer after its owner had died. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use jiff::SignedDuration;
 use tokio::net::TcpListener;
-use turno_server::{Config, SqliteLedger, SqliteOptions, app, fixture::Fixture};
+use turno_server::{Config, SqliteLedger, SqliteOptions, app, fixture::Fixture, housekeeping};
 
 use super::DatabaseUrl;
 
@@ -33,6 +33,9 @@ impl Serve {
         if let Some(Fixture { settings, .. }) = &fixture {
             options.key_retention = SignedDuration::from_hours(24 * i64::from(settings.key_retention_days));
             config.body_limit = settings.body_limit_bytes;
+            config.acquirer_visibility_delay =
+                SignedDuration::from_secs(settings.acquirer_visibility_delay_s.into());
+            config.acquirer_webhook_secret = Some(settings.acquirer_webhook_secret.clone());
         }
         let path = &self.database.0;
         let ledger = SqliteLedger::open(path, options)
@@ -44,8 +47,10 @@ impl Serve {
         let listener = TcpListener::bind(self.listen)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let housekeeping = tokio::spawn(housekeeping(ledger.clone(), config.clone()));
         announce(listener.local_addr()?)?;
         axum::serve(listener, app(ledger.clone(), config)).with_graceful_shutdown(asked_to_end()).await?;
+        housekeeping.abort();
         ledger.close().await;
         Ok(())
     }

@@ -11,9 +11,18 @@ pub(super) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("ide
 
 /// Whether a keyed request was answered from an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replay {
+pub(crate) enum Replay {
     Fresh,
     Replayed,
+}
+
+impl Replay {
+    pub(super) fn header(self) -> HeaderValue {
+        match self {
+            Self::Fresh => HeaderValue::from_static("false"),
+            Self::Replayed => HeaderValue::from_static("true"),
+        }
+    }
 }
 
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
@@ -27,10 +36,6 @@ pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
 /// The answer to a request with a key.
 pub(super) fn keyed(status: StatusCode, replay: Replay, body: &impl Serialize) -> Response {
     let mut response = json(status, body);
-    response.headers_mut().insert(IDEMPOTENCY_REPLAYED, flag(replay == Replay::Replayed));
+    response.headers_mut().insert(IDEMPOTENCY_REPLAYED, replay.header());
     response
-}
-
-pub(super) fn flag(value: bool) -> HeaderValue {
-    HeaderValue::from_static(if value { "true" } else { "false" })
 }

@@ -87,7 +87,7 @@ pub(super) async fn read_keyed<L: Ledger>(
     Ok((Keyed { key, content }, body))
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
     strict_json::parse(bytes).map_err(|_| Refusal::new(ErrorCode::MalformedRequest))
 }
 
@@ -107,7 +107,8 @@ fn read_key(headers: &HeaderMap) -> Result<IdempotencyKey, Refusal> {
     })
 }
 
-async fn read_body(request: Request, limit: usize) -> Result<Bytes, Refusal> {
+/// Rows A4: the bytes of a JSON body that is not too large.
+pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Refusal> {
     if !is_json(request.headers()) {
         return Err(Refusal::new(ErrorCode::UnsupportedMediaType));
     }

@@ -13,7 +13,10 @@ use turno_protocol::{
     code::{ErrorCode, ErrorProfile},
 };
 
-use super::exchange::RequestId;
+use super::{
+    answer::{IDEMPOTENCY_REPLAYED, Replay},
+    exchange::RequestId,
+};
 use crate::{ledger::LedgerError, matrix::IdConflict, request::Faults};
 
 /// Seconds until a twin in progress is worth asking about again.
@@ -28,7 +31,7 @@ pub(crate) struct Refusal {
     details: ErrorDetails,
     profile: ErrorProfile,
     retry_after_s: Option<u32>,
-    is_replay: Option<bool>,
+    replay: Option<Replay>,
 }
 
 impl Refusal {
@@ -36,7 +39,7 @@ impl Refusal {
         let seconds = if code == ErrorCode::IdempotencyInProgress { RETRY_SOON_S } else { RETRY_LATER_S };
         let retry_after_s = code.needs_retry_after().then_some(seconds);
         let (details, profile) = (ErrorDetails::None {}, ErrorProfile::Default);
-        Self { code, details, profile, retry_after_s, is_replay: None }
+        Self { code, details, profile, retry_after_s, replay: None }
     }
 
     pub(crate) fn with(self, details: ErrorDetails) -> Self {
@@ -45,6 +48,15 @@ impl Refusal {
 
     pub(crate) fn invalid(fields: Faults) -> Self {
         Self::new(ErrorCode::ValidationFailed).with(ErrorDetails::Validation { fields })
+    }
+
+    /// An error that is an answer: a decline stands and is repeated.
+    pub(crate) fn replayed(self, replay: Replay) -> Self {
+        Self { replay: Some(replay), ..self }
+    }
+
+    pub(crate) fn after(self, seconds: u32) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
     }
 
     /// As the caller's integration wants its errors.
@@ -68,8 +80,8 @@ impl Refusal {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(is_replay) = self.is_replay {
-            headers.insert(super::answer::IDEMPOTENCY_REPLAYED, super::answer::flag(is_replay));
+        if let Some(replay) = self.replay {
+            headers.insert(IDEMPOTENCY_REPLAYED, replay.header());
         }
         if self.code == ErrorCode::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

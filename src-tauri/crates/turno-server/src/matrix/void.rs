@@ -54,9 +54,10 @@ pub async fn void_transaction<B: Books>(
     match key::look_up(books, desk, &keyed).await? {
         KeyRow::Conflict(conflict) => return Ok(VoidOutcome::KeyConflict(conflict)),
         KeyRow::InProgress => return Ok(VoidOutcome::KeyInProgress),
-        KeyRow::Final { original_status, .. } => {
-            if let (Ok(void), Some(sale)) = (&void, books.sale_by_id(scope, &transaction_id).await?)
-                && let Some(done) = books.void(scope, &void.external_operation_id).await?
+        KeyRow::Final { record, original_status } => {
+            let id = record.permanent_id.map(ExternalOperationId::parse);
+            if let (Some(Ok(id)), Some(sale)) = (id, books.sale_by_id(scope, &transaction_id).await?)
+                && let Some(done) = books.void(scope, &id).await?
             {
                 let external_operation_id = done.external_operation_id;
                 return Ok(VoidOutcome::Replayed {

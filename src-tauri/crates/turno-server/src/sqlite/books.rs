@@ -5,18 +5,19 @@ use rusqlite::Connection;
 use turno_domain::{
     Money,
     ids::{
-        Company, DeviceId, Epoch, ExternalOperationId, ExternalTransactionId, IdempotencyKey,
-        YupyTransactionId,
+        Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
+        IdempotencyKey, YupyTransactionId,
     },
 };
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
 
-use super::{audit, challenge, company, credential, enrolment, key, sale, void};
+use super::{audit, challenge, company, credential, enrolment, key, payment, sale, void};
 use crate::{
     audit::AuditEntry,
     books::{Books, Challenge, EnrolmentCode, KeyRecord, Verdict, VoidRecord},
     caller::{ScopeNumber, TokenHash},
+    payment::{Fence, Payment},
     sale::StoredSale,
     settings::CompanySettings,
 };
@@ -25,13 +26,19 @@ pub(super) struct SqliteBooks<'c> {
     pub(super) connection: &'c Connection,
     now: Timestamp,
     key_retention: SignedDuration,
+    instance: &'c str,
 }
 
 impl<'c> SqliteBooks<'c> {
     /// Times are kept in milliseconds, so that an answer says the same instant now and when it is repeated.
-    pub(super) fn new(connection: &'c Connection, now: Timestamp, key_retention: SignedDuration) -> Self {
+    pub(super) fn new(
+        connection: &'c Connection,
+        now: Timestamp,
+        key_retention: SignedDuration,
+        instance: &'c str,
+    ) -> Self {
         let now = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
-        Self { connection, now, key_retention }
+        Self { connection, now, key_retention, instance }
     }
 }
 
@@ -103,6 +110,47 @@ impl Books for SqliteBooks<'_> {
 
     async fn insert_void(&mut self, scope: ScopeNumber, record: &VoidRecord) -> rusqlite::Result<()> {
         void::insert(self.connection, scope, record, self.now)
+    }
+
+    fn instance(&self) -> &str {
+        self.instance
+    }
+
+    async fn payment(
+        &mut self,
+        scope: ScopeNumber,
+        id: &ExternalPaymentId,
+    ) -> rusqlite::Result<Option<Payment>> {
+        payment::find(self.connection, scope, id)
+    }
+
+    async fn payment_by_acquirer_id(&mut self, id: &str) -> rusqlite::Result<Option<Payment>> {
+        payment::find_by_acquirer_id(self.connection, id)
+    }
+
+    async fn unfinished_payments(&mut self, limit: u16) -> rusqlite::Result<Vec<Payment>> {
+        payment::unfinished(self.connection, limit)
+    }
+
+    async fn insert_payment(&mut self, new: &Payment) -> rusqlite::Result<()> {
+        payment::insert(self.connection, new, self.now)
+    }
+
+    async fn replace_payment(&mut self, held: &Fence, by: &Payment) -> rusqlite::Result<bool> {
+        payment::replace(self.connection, held, by)
+    }
+
+    async fn finish_keys(
+        &mut self,
+        scope: ScopeNumber,
+        permanent_id: &str,
+        original_status: u16,
+    ) -> rusqlite::Result<()> {
+        key::finish_all(self.connection, scope, permanent_id, original_status, self.now)
+    }
+
+    async fn record_acquirer_event(&mut self, event_id: &str) -> rusqlite::Result<bool> {
+        payment::record_event(self.connection, event_id, self.now)
     }
 
     async fn challenge(&mut self, challenge_id: &str) -> rusqlite::Result<Option<Challenge>> {

@@ -90,3 +90,35 @@ pub(super) fn put(
         ])?;
     Ok(())
 }
+
+/// The keys that wait for `permanent_id` are final now.
+pub(super) fn finish_all(
+    connection: &Connection,
+    scope: ScopeNumber,
+    permanent_id: &str,
+    original_status: u16,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE idempotency_key SET state = 'final', original_status = ?3, completed_at_ms = ?4
+             WHERE scope_id = ?1 AND permanent_id = ?2 AND state = 'in_progress'",
+        )?
+        .execute(params![scope.0, permanent_id, original_status, now.as_millisecond()])?;
+    Ok(())
+}
+
+/// Forget up to `limit` keys that were completed before `completed_before`; how many there were.
+pub(super) fn purge(
+    connection: &Connection,
+    completed_before: Timestamp,
+    limit: u16,
+) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "DELETE FROM idempotency_key WHERE (scope_id, idempotency_key) IN (
+                SELECT scope_id, idempotency_key FROM idempotency_key
+                WHERE completed_at_ms < ?1 ORDER BY completed_at_ms LIMIT ?2)",
+        )?
+        .execute(params![completed_before.as_millisecond(), limit])
+}

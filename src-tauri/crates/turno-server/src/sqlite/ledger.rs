@@ -5,15 +5,17 @@ use rusqlite::Connection;
 use turno_domain::ids::Company;
 use turno_protocol::{audit::AuditRow, body::ChallengeView};
 
-use super::{SqliteLedger, at_once, audit, catalog, challenge, credential, sale};
+use super::{SqliteLedger, at_once, audit, catalog, challenge, credential, key, sale};
 use crate::{
-    books::Challenge,
+    books::{Books, Challenge},
     caller::{Caller, TokenHash},
     ledger::{Ledger, LedgerError, Page, PageRequest, StoredCatalog},
     matrix::{
-        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, ResolveOutcome, ResolveRequest,
-        VoidOutcome, VoidRequest,
+        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, Finished, PaymentRequest,
+        ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest, WebhookOutcome,
     },
+    payment::{Payment, PaymentResult},
+    request::WebhookEvent,
     sale::StoredSale,
     secrets::Secrets,
 };
@@ -53,6 +55,53 @@ impl Ledger for SqliteLedger {
     ) -> Result<VoidOutcome, LedgerError> {
         let desk = self.desk(caller);
         self.write(move |books| at_once(matrix::void_transaction(books, &desk, request))).await
+    }
+
+    async fn reserve_payment(
+        &self,
+        caller: Caller,
+        request: PaymentRequest,
+    ) -> Result<ReserveOutcome, LedgerError> {
+        let desk = self.desk(caller);
+        self.write(move |books| at_once(matrix::reserve_payment(books, &desk, request))).await
+    }
+
+    async fn mark_payment(&self, payment: Payment) -> Result<Option<Payment>, LedgerError> {
+        self.write(move |books| at_once(matrix::mark_payment(books, &payment))).await
+    }
+
+    async fn renew_payment(&self, payment: Payment) -> Result<Option<Payment>, LedgerError> {
+        self.write(move |books| at_once(matrix::renew_payment(books, &payment))).await
+    }
+
+    async fn give_up_payment(&self, payment: Payment) -> Result<(), LedgerError> {
+        self.write(move |books| at_once(matrix::give_up_payment(books, &payment))).await
+    }
+
+    async fn finish_payment(
+        &self,
+        payment: Payment,
+        result: PaymentResult,
+    ) -> Result<Option<Finished>, LedgerError> {
+        self.write(move |books| at_once(matrix::finish_payment(books, &payment, result))).await
+    }
+
+    async fn apply_webhook(&self, event: WebhookEvent) -> Result<WebhookOutcome, LedgerError> {
+        self.write(move |books| at_once(matrix::apply_webhook(books, &event))).await
+    }
+
+    async fn claim_abandoned_payments(&self, limit: u16) -> Result<Vec<Payment>, LedgerError> {
+        let world = self.world.clone();
+        self.write(move |books| at_once(matrix::claim_abandoned(books, &world, limit))).await
+    }
+
+    async fn purge_keys(&self, limit: u16) -> Result<u64, LedgerError> {
+        let retention = self.key_retention;
+        let purged = self.write(move |books| {
+            let completed_before = books.now().checked_sub(retention).unwrap_or(Timestamp::MIN);
+            key::purge(books.connection, completed_before, limit)
+        });
+        Ok(purged.await?.try_into().unwrap_or(u64::MAX))
     }
 
     async fn resolve_challenge(

@@ -82,6 +82,11 @@ pub(super) fn instant(row: &Row<'_>, column: &'static str) -> rusqlite::Result<T
     Timestamp::from_millisecond(row.get(column)?).map_err(|_| unreadable(row, column))
 }
 
+pub(super) fn instant_if_any(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.get(column)?;
+    millis.map(Timestamp::from_millisecond).transpose().map_err(|_| unreadable(row, column))
+}
+
 pub(super) fn money(row: &Row<'_>) -> rusqlite::Result<Money> {
     let currency = parsed(row, "currency", Currency::parse)?;
     Ok(Money::from_minor(row.get("amount_minor")?, currency))
