@@ -14,7 +14,7 @@ use turno_protocol::strict_json;
 use crate::answer::WaitCause;
 
 mod http;
-pub use http::{AddressError, HttpTransport};
+pub use http::{AddressError, HttpTransport, Timeouts};
 
 /// YUPY's answers have a few hundred bytes, lists at most 500 items; a portal's page may be anything.
 pub const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
@@ -106,11 +106,11 @@ pub enum Failure {
     CertificateOrClock,
     /// Refused, or no connection within the time-out: nothing was sent.
     Unreachable,
-    /// The connection broke after it stood: the request may have arrived.
+    /// The connection broke after it stood, perhaps within the answer: the request may have arrived.
     ConnectionLost,
     /// No complete answer within the time-out: the request may have arrived.
     TimedOut,
-    /// An answer came and cannot be read to its end.
+    /// An answer came and is too long to be one of YUPY's.
     UnusableAnswer,
 }
 

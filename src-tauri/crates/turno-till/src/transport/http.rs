@@ -1,7 +1,8 @@
 //! The production transport: reqwest with every limit set, since it has none by default.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{
@@ -11,11 +12,28 @@ use reqwest::{Client, Url, redirect, retry};
 
 use super::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Between two pieces of an answer.
-const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longer than the two seconds for which YUPY itself makes a twin wait (contract §5), shorter than a shift.
-const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long each part of an exchange may take. Tests shorten them; everybody else takes the default.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// Until the connection stands, name and TLS included.
+    pub connect: Duration,
+    /// Between two pieces of an answer.
+    pub read: Duration,
+    /// For everything: a host that sends a byte now and then never reaches `read`.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            read: Duration::from_secs(10),
+            // Longer than the two seconds for which YUPY itself makes a twin wait (contract §5), shorter than a shift.
+            total: Duration::from_secs(15),
+        }
+    }
+}
+
 /// Below the usual idle time-out of proxies, so that a kept connection is rarely a dead one.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -46,6 +64,19 @@ impl HttpTransport {
     /// # Errors
     /// The address is not one, or the credential cannot travel.
     pub fn new(address: &str, credential: Option<&str>) -> Result<Self, AddressError> {
+        Self::with_timeouts(address, credential, Timeouts::default())
+    }
+
+    /// As [`Self::new`], with other time-outs.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_timeouts(
+        address: &str,
+        credential: Option<&str>,
+        timeouts: Timeouts,
+    ) -> Result<Self, AddressError> {
+        let base = base(address)?;
         let authorization = credential
             .map(|credential| HeaderValue::from_str(&format!("Bearer {credential}")))
             .transpose()
@@ -54,16 +85,19 @@ impl HttpTransport {
                 value.set_sensitive(true);
                 value
             });
-        let client = Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(READ_TIMEOUT)
-            .timeout(TOTAL_TIMEOUT)
+        let mut client = Client::builder()
+            .connect_timeout(timeouts.connect)
+            .read_timeout(timeouts.read)
+            .timeout(timeouts.total)
             .pool_idle_timeout(POOL_IDLE_TIMEOUT)
             .redirect(redirect::Policy::none())
             .retry(retry::never())
-            .user_agent(concat!("turno/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { client, base: base(address)?, authorization })
+            .user_agent(concat!("turno/", env!("CARGO_PKG_VERSION")));
+        // The practice server is on this machine, and a proxy for the internet cannot reach it.
+        if is_loopback(&base) {
+            client = client.no_proxy();
+        }
+        Ok(Self { client: client.build()?, base, authorization })
     }
 
     async fn exchange(&self, request: Request) -> Result<Response, Failure> {
@@ -121,6 +155,11 @@ fn base(address: &str) -> Result<Url, AddressError> {
     Ok(url)
 }
 
+fn is_loopback(base: &Url) -> bool {
+    let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 fn head(status: u16, headers: &HeaderMap) -> Response {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     Response {
@@ -134,8 +173,33 @@ fn head(status: u16, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Names what went wrong by walking the causes, since reqwest only says in which step it happened.
 fn failure(error: &reqwest::Error) -> Failure {
+    let reached = match (error.is_connect(), error.is_timeout()) {
+        (true, _) => Reached::Nothing,
+        (false, true) => Reached::TimeOut,
+        (false, false) => Reached::Host,
+    };
+    named(reached, error)
+}
+
+/// How far an exchange came before it failed.
+#[derive(Clone, Copy, Debug)]
+enum Reached {
+    /// There never was a connection over which bytes could have left.
+    Nothing,
+    Host,
+    TimeOut,
+}
+
+/// Names what went wrong by walking the causes, since reqwest only says in which step it happened. Only where
+/// nothing can have left do the causes matter: an unreachable network in the middle of an exchange, or an alert about
+/// a certificate after it began, does not make a sale less likely to have arrived.
+fn named(reached: Reached, error: &dyn Error) -> Failure {
+    match reached {
+        Reached::Host => return Failure::ConnectionLost,
+        Reached::TimeOut => return Failure::TimedOut,
+        Reached::Nothing => {}
+    }
     let mut cause = error.source();
     while let Some(inner) = cause {
         if let Some(io) = inner.downcast_ref::<std::io::Error>() {
@@ -155,10 +219,35 @@ fn failure(error: &reqwest::Error) -> Failure {
         }
         cause = inner.source();
     }
-    match (error.is_connect(), error.is_timeout()) {
-        (true, _) => Failure::Unreachable,
-        (false, true) => Failure::TimedOut,
-        (false, false) if error.is_decode() => Failure::UnusableAnswer,
-        (false, false) => Failure::ConnectionLost,
+    Failure::Unreachable
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("step failed")]
+    struct Step(#[source] io::Error);
+
+    #[test]
+    fn only_what_failed_before_a_connection_stood_is_named_by_its_cause() {
+        let certificate = || io::Error::other("invalid peer certificate: UnknownIssuer");
+        for (cause, name) in [
+            (io::Error::from(ErrorKind::NetworkUnreachable), Failure::NoNetwork),
+            (io::Error::from(ErrorKind::HostUnreachable), Failure::NoNetwork),
+            (io::Error::from(ErrorKind::NetworkDown), Failure::NoNetwork),
+            (io::Error::from(ErrorKind::ConnectionRefused), Failure::Unreachable),
+            (io::Error::from(ErrorKind::TimedOut), Failure::Unreachable),
+            (io::Error::other("dns error"), Failure::NoNameResolution),
+            (certificate(), Failure::CertificateOrClock),
+        ] {
+            let error = Step(cause);
+            assert_eq!(named(Reached::Nothing, &error), name, "{error:?}");
+            assert_eq!(named(Reached::Host, &error), Failure::ConnectionLost, "{error:?}");
+            assert_eq!(named(Reached::TimeOut, &error), Failure::TimedOut, "{error:?}");
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! Rules of the till, told through its façade. The transport is scripted here so that an answer can be anything;
-//! the real server and real sockets are in the workspace's `tests`.
+//! only `sockets` talks to real ones. The real server is in the workspace's `tests`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -8,4 +8,5 @@ mod people;
 mod queue;
 mod review;
 mod selling;
+mod sockets;
 mod support;
