@@ -22,5 +22,6 @@ mod till;
 pub mod transport;
 pub mod view;
 
+pub use pins::PinCost;
 pub use till::{Connector, Options, Till};
 pub use turno_sqlite::WriterMode;

@@ -6,7 +6,7 @@
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
-use turno_sqlite::Database;
+use turno_sqlite::{Database, WriterMode};
 
 use crate::clock::{Millis, SharedClock};
 use crate::random::SharedEntropy;
@@ -15,9 +15,6 @@ use crate::store::audit::{self, Event};
 use crate::store::people;
 use crate::view::{Person, Problem, ProblemCode, Role};
 
-/// OWASP's floor for Argon2id: 19 MiB, two passes. A short PIN is protected by the pepper and the lock-out, not by this.
-const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 pub const PIN_DIGITS_MIN: usize = 6;
@@ -38,7 +35,24 @@ pub struct Pins {
     pub db: Database,
     pub clock: SharedClock,
     pub entropy: SharedEntropy,
+    pub cost: PinCost,
+    pub mode: WriterMode,
     pub secrets: Secrets,
+}
+
+/// How much work one check of a PIN is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinCost {
+    pub memory_kib: u32,
+    pub passes: u32,
+}
+
+impl Default for PinCost {
+    /// OWASP's floor for Argon2id: 19 MiB, two passes. A short PIN is protected by the pepper and the lock-out, not
+    /// by this.
+    fn default() -> Self {
+        Self { memory_kib: 19 * 1024, passes: 2 }
+    }
 }
 
 impl Pins {
@@ -123,10 +137,23 @@ impl Pins {
         Ok(())
     }
 
+    /// Hashing takes some 20 ms of a core; the threads that serve the screen stay free.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match self.mode {
+            WriterMode::Inline => work(),
+            WriterMode::Thread => {
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ProblemCode::Internal.into()))
+            }
+        }
+    }
+
     async fn hash(&self, pin: String, salt: [u8; 16]) -> Result<String, Problem> {
-        let pepper = self.secrets.pepper.clone();
-        blocking(move || {
-            let hash = argon2(&pepper)?.hash_password_with_salt(pin.as_bytes(), &salt);
+        let (cost, pepper) = (self.cost, self.secrets.pepper.clone());
+        self.blocking(move || {
+            let hash = argon2(cost, &pepper)?.hash_password_with_salt(pin.as_bytes(), &salt);
             hash.map(|hash: argon2::password_hash::phc::PasswordHash| hash.to_string())
                 .map_err(|_| ProblemCode::Internal.into())
         })
@@ -134,25 +161,18 @@ impl Pins {
     }
 
     async fn matches(&self, pin: String, hash: String) -> Result<bool, Problem> {
-        let pepper = self.secrets.pepper.clone();
-        blocking(move || {
+        let (cost, pepper) = (self.cost, self.secrets.pepper.clone());
+        self.blocking(move || {
             let Ok(hash) = PasswordHash::new(&hash) else { return Err(ProblemCode::Internal.into()) };
-            Ok(argon2(&pepper)?.verify_password(pin.as_bytes(), &hash).is_ok())
+            Ok(argon2(cost, &pepper)?.verify_password(pin.as_bytes(), &hash).is_ok())
         })
         .await
     }
 }
 
-/// Hashing takes some 20 ms of a core; the threads that serve the screen stay free.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ProblemCode::Internal.into()))
-}
-
-fn argon2(pepper: &str) -> Result<Argon2<'_>, Problem> {
-    let params =
-        Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within Argon2's range");
+fn argon2(cost: PinCost, pepper: &str) -> Result<Argon2<'_>, Problem> {
+    let params = Params::new(cost.memory_kib, cost.passes, LANES, None)
+        .expect("the parameters are within Argon2's range");
     Argon2::new_with_secret(pepper.as_bytes(), Algorithm::Argon2id, Version::V0x13, params)
         .map_err(|_| ProblemCode::Internal.into())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use turno_sqlite::{Database, WriteError};
 
 use crate::answer::Verdict;
@@ -51,9 +51,11 @@ pub struct SendNow {
     pub accepted: u32,
 }
 
-/// A handle to the running relay. The relay ends when its last handle is dropped.
+/// A handle to the running relay. When its last one is dropped the relay stops where it stands, as it would if the
+/// process were killed; the next start goes on with the same keys.
 #[derive(Clone)]
 pub struct Relay {
+    _task: Arc<Task>,
     wake: Arc<Notify>,
     commands: mpsc::Sender<oneshot::Sender<SendNow>>,
     line: watch::Receiver<Line>,
@@ -76,8 +78,8 @@ impl Relay {
             suspect: false,
             ping_at: Millis::MIN,
         };
-        tokio::spawn(driver.run(inbox));
-        Self { wake, commands, line }
+        let task = Arc::new(Task(tokio::spawn(driver.run(inbox)).abort_handle()));
+        Self { _task: task, wake, commands, line }
     }
 
     /// There may be something to send. Any number of calls make one run.
@@ -97,6 +99,15 @@ impl Relay {
             return SendNow::default();
         }
         done.await.unwrap_or_default()
+    }
+}
+
+/// A task that does not outlive its owner.
+pub struct Task(pub AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -147,8 +158,6 @@ impl Driver {
             let now = tokio::time::Instant::now();
             self.answer_waiters(|waiter| waiter.deadline <= now);
         }
-        // What is on its way is heard out: its answer is worth an attempt saved after the next start.
-        while self.flights.join_next().await.is_some() {}
     }
 
     /// Sends what may be sent and says how long there is nothing else to do.

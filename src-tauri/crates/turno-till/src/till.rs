@@ -14,9 +14,9 @@ use uuid::Uuid;
 use crate::catalog::Catalog;
 use crate::clock::{Millis, SharedClock, SystemClock, rfc3339};
 use crate::outbox::Policy;
-use crate::pins::Pins;
+use crate::pins::{PinCost, Pins};
 use crate::random::{OsEntropy, SharedEntropy, uuid};
-use crate::relay::Relay;
+use crate::relay::{Relay, Task};
 use crate::secrets::Secrets;
 use crate::settle::Context;
 use crate::store;
@@ -45,6 +45,7 @@ pub struct Options {
     pub entropy: SharedEntropy,
     pub connector: Connector,
     pub policy: Policy,
+    pub pin_cost: PinCost,
     pub writer: WriterMode,
 }
 
@@ -63,6 +64,7 @@ impl Options {
                     .map(|transport| Arc::new(transport) as SharedTransport)
             }),
             policy: Policy::default(),
+            pin_cost: PinCost::default(),
             writer: WriterMode::Thread,
         }
     }
@@ -90,6 +92,7 @@ struct Enrolled {
     transport: SharedTransport,
     relay: Relay,
     catalog: RwLock<Arc<Catalog>>,
+    _fresh_catalog: Task,
 }
 
 impl Till {
@@ -108,6 +111,8 @@ impl Till {
             db: db.clone(),
             clock: Arc::clone(&options.clock),
             entropy: Arc::clone(&options.entropy),
+            cost: options.pin_cost,
+            mode: options.writer,
             secrets,
         };
         let inner = Inner {

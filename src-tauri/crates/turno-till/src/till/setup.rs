@@ -8,7 +8,7 @@ use turno_protocol::catalog::CatalogBody;
 use super::{Enrolled, Inner, Till};
 use crate::catalog::Catalog;
 use crate::enrol::{self, FetchedCatalog};
-use crate::relay::{Parts, Relay};
+use crate::relay::{Parts, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::catalog as stored_catalog;
@@ -85,10 +85,16 @@ impl Till {
             context: context.clone(),
             changes: self.inner.changes.clone(),
         });
-        let enrolled =
-            Enrolled { enrolment, context, transport, relay, catalog: RwLock::new(Arc::new(catalog)) };
+        let fresh = tokio::spawn(keep_catalog_fresh(Arc::downgrade(&self.inner))).abort_handle();
+        let enrolled = Enrolled {
+            enrolment,
+            context,
+            transport,
+            relay,
+            catalog: RwLock::new(Arc::new(catalog)),
+            _fresh_catalog: Task(fresh),
+        };
         *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));
-        tokio::spawn(keep_catalog_fresh(Arc::downgrade(&self.inner)));
         self.changed();
         Ok(())
     }
