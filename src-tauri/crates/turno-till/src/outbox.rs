@@ -74,6 +74,21 @@ pub enum State {
     Discarded { duplicate_of: String },
 }
 
+impl State {
+    /// How often the sale was sent; a settled one no longer counts.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        match self {
+            Self::Queued { attempts, .. }
+            | Self::Sending { attempts, .. }
+            | Self::InReview { attempts }
+            | Self::NeedsAttention { attempts, .. }
+            | Self::OnHold { attempts, .. } => *attempts,
+            Self::Accepted { .. } | Self::Discarded { .. } => 0,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The relay takes the sale; committed before the first byte leaves.

@@ -91,8 +91,10 @@ impl Pins {
             .db
             .write(move |conn| {
                 let Some(lock) = people::lock(conn, &id)? else { return Ok(None) };
-                if lock.locked_until > now {
-                    return Err(locked(lock.locked_until - now));
+                let wait_ms = lock.locked_until.saturating_sub(now);
+                // Longer than any lock: the clock was set back, and must not keep people out for days.
+                if (1..=LOCK_MS).contains(&wait_ms) {
+                    return Err(locked(wait_ms));
                 }
                 people::count_try(conn, &id, now.saturating_add(delay_ms(lock.failures + 1)))?;
                 Ok::<_, Problem>(Some(lock.pin_hash))

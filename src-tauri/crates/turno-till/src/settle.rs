@@ -6,14 +6,14 @@ use turno_domain::ids::{ExternalTransactionId, Scope};
 use turno_protocol::body::Confirmation;
 use turno_protocol::keys;
 
-use crate::answer::{PauseCause, Question};
+use crate::answer::{AttentionReason, PauseCause, Question};
 use crate::clock::Millis;
 use crate::outbox::{self, Effect, Event, Policy, State};
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox::Entry;
 use crate::store::questions::Arrival;
 use crate::store::requests::RequestKind;
-use crate::store::{outbox as entries, people, questions, requests, sales, unreadable};
+use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
 
 /// What every step needs to know and none may change.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub fn apply(
             let data = json!({ "yupy_transaction_id": yupy_transaction_id });
             note(conn, sequence, Happened::SaleAccepted, data, now)?;
         }
-        State::NeedsAttention { reason: crate::answer::AttentionReason::StoredBodyChanged, .. } => {
+        State::NeedsAttention { reason: AttentionReason::StoredBodyChanged, .. } => {
             note(conn, sequence, Happened::StoredBodyChanged, json!({}), now)?;
         }
         State::NeedsAttention { .. }
@@ -77,7 +77,7 @@ pub fn apply(
         | State::Discarded { .. } => {}
     }
     if let Some(question) = asked
-        && let Some(state) = ask(conn, context, sequence, &question, now)?
+        && let Some(state) = ask(conn, context, &next, &question, now)?
     {
         next.state = state;
     }
@@ -88,10 +88,11 @@ pub fn apply(
 fn ask(
     conn: &Connection,
     context: &Context,
-    sequence: i64,
+    entry: &Entry,
     question: &Question,
     now: Millis,
 ) -> Result<Option<State>> {
+    let sequence = entry.sequence;
     let arrival = questions::arrive(conn, sequence, question, now)?;
     let data = json!({
         "challenge_id": question.challenge_id,
@@ -102,6 +103,14 @@ fn ask(
     note(conn, sequence, Happened::QuestionAsked, data, now)?;
     match arrival {
         Arrival::Open => Ok(None),
+        // Without a question of its own nobody could ever decide about this sale: people must see it elsewhere.
+        Arrival::AboutAnotherSale => {
+            let attempts = entry.state.attempts();
+            let state = State::NeedsAttention { attempts, reason: AttentionReason::Refused };
+            let detail = "the question has the id of another sale's";
+            entries::update(conn, &Entry { state: state.clone(), ..entry.clone() }, Some(detail), now)?;
+            Ok(Some(state))
+        }
         Arrival::Decided(verdict) => {
             let data = json!({ "challenge_id": question.challenge_id, "decided_by": verdict.decided_by });
             note(conn, sequence, Happened::DecisionCarriedOver, data, now)?;
@@ -125,19 +134,36 @@ pub fn confirm(
         return Ok(None);
     };
     let first = requests::create_request(conn, sequence)?;
+    if !first.is_intact() {
+        // Nothing is built on bytes that are not those of the sale.
+        entries::update(
+            conn,
+            &Entry { sequence, request_id: first.request_id, state: step.state },
+            None,
+            now,
+        )?;
+        let settled = apply(conn, context, sequence, &Event::BodyChanged, None, now)?;
+        return Ok(settled.map(|settled| settled.state));
+    }
     let sale = sales::by_sequence(conn, sequence)?.ok_or_else(|| unreadable("outbox.sequence", "?"))?;
     let id = ExternalTransactionId::parse(sale.external_transaction_id)
         .map_err(|_| unreadable("sales.external_transaction_id", "?"))?;
     let manager = people::find(conn, decided_by)?.ok_or_else(|| unreadable("decided_by", decided_by))?;
     let key = keys::confirm_key(&context.scope, &id, question.token.expose());
-    let confirmation = Confirmation {
-        duplicate_confirmation_token: question.token.clone(),
-        confirmed_by: Some(manager.name),
-        confirmation_reason: Some(reason.to_owned()),
+    // YUPY repeats a question that is open with its token, and so with its key, which has one content for ever:
+    // whoever decides again over it repeats what was frozen the first time.
+    let request_id = match requests::by_key(conn, key.as_str())? {
+        Some(request_id) => request_id,
+        None => {
+            let confirmation = Confirmation {
+                duplicate_confirmation_token: question.token.clone(),
+                confirmed_by: Some(manager.name),
+                confirmation_reason: Some(reason.to_owned()),
+            };
+            let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
+            requests::freeze(conn, sequence, RequestKind::Confirm, key.as_str(), &first.path, &body, now)?
+        }
     };
-    let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
-    let request_id =
-        requests::freeze(conn, sequence, RequestKind::Confirm, key.as_str(), &first.path, &body, now)?;
     entries::update(conn, &Entry { sequence, request_id, state: step.state.clone() }, None, now)?;
     Ok(Some(step.state))
 }
@@ -157,16 +183,35 @@ fn note(
 /// Brings every sale that was being sent, or waits for a time that no policy would set, back to where it can go on,
 /// with the same key. Run once at start.
 pub fn restart(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
-    for sequence in entries::interrupted(conn, now.saturating_add(context.policy.longest_wait_ms()))? {
-        apply(conn, context, sequence, &Event::Restarted, None, now)?;
-    }
-    Ok(())
+    let beyond = now.saturating_add(context.policy.longest_wait_ms());
+    apply_to_each(conn, context, entries::interrupted(conn, beyond)?, &Event::Restarted, now)
 }
 
 /// Makes every waiting sale due now: a person asked, or the line came back.
 pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
-    for sequence in entries::waiting_since_later(conn, now)? {
-        apply(conn, context, sequence, &Event::Hastened, None, now)?;
+    apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)
+}
+
+/// A row that cannot be understood stops its own sale and neither the others nor the till's start.
+fn apply_to_each(
+    conn: &Connection,
+    context: &Context,
+    sequences: Vec<i64>,
+    event: &Event,
+    now: Millis,
+) -> Result<()> {
+    for sequence in sequences {
+        match apply(conn, context, sequence, event, None, now) {
+            Ok(_) => {}
+            Err(error) if is_about_the_row(&error) => {
+                tracing::error!(%error, sequence, "an outbox row cannot be understood; it is set aside");
+                entries::set_aside(conn, sequence, now)?;
+            }
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ use turno_sqlite::{Database, Migration, OpenError, Options, WriterMode};
 pub mod attempts;
 pub mod audit;
 pub mod catalog;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod installation;
 pub mod outbox;
 pub mod people;
@@ -32,22 +34,24 @@ pub fn open(folder: &Path, mode: WriterMode) -> Result<Database, OpenError> {
     Database::open(&folder.join(FILE_NAME), &MIGRATIONS, Options { mode })
 }
 
-/// An empty database of the current schema, for tests of single modules.
-#[cfg(test)]
-pub(crate) fn in_memory() -> rusqlite::Connection {
-    let conn = rusqlite::Connection::open_in_memory().expect("memory is there");
-    for migration in &MIGRATIONS {
-        conn.execute_batch(migration.sql).expect("migrations are valid SQL");
-    }
-    conn
-}
-
 /// A stored word that this program does not know: a damaged row, never a newer one (those are refused at open).
 pub fn unreadable(column: &str, value: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(
         0,
         rusqlite::types::Type::Text,
         format!("{column} holds {value:?}").into(),
+    )
+}
+
+/// The disk is fine and what one row holds is not.
+#[must_use]
+pub fn is_about_the_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::QueryReturnedNoRows
     )
 }
 

@@ -12,7 +12,7 @@ use crate::outbox::Event;
 use crate::random::roll;
 use crate::settle::{self, Context};
 use crate::store::attempts::{self, Finished};
-use crate::store::{outbox as entries, requests, sales, unreadable};
+use crate::store::{is_about_the_row, outbox as entries, requests, sales, unreadable};
 use crate::transport::{Failure, Request, Response};
 
 /// A claimed sale: everything that the attempt needs, read in the claiming transaction.
@@ -73,17 +73,6 @@ fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusq
             first_attempt: !arrived,
         },
     }))
-}
-
-/// The disk is fine and this one row is not.
-fn is_about_the_row(error: &rusqlite::Error) -> bool {
-    matches!(
-        error,
-        rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::QueryReturnedNoRows
-    )
 }
 
 /// One attempt: sends, reads, settles. The answer is kept until the disk takes it.

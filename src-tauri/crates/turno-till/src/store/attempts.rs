@@ -43,3 +43,37 @@ pub fn may_have_arrived_before(conn: &Connection, request_id: i64, attempt_id: i
     .optional()
     .map(|found| found.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbox::State;
+    use crate::store::fixture::shop;
+
+    #[test]
+    fn a_request_may_have_arrived_unless_each_of_its_earlier_attempts_cannot_have() {
+        let conn = shop(&[State::InReview { attempts: 1 }, State::InReview { attempts: 1 }]);
+        let finished = |may_have_arrived| Finished {
+            outcome: "no_network",
+            status: None,
+            yupy_request_id: None,
+            may_have_arrived,
+        };
+        let [mine, theirs, later] = [1, 2, 1].map(|request_id| start(&conn, request_id, 0).unwrap());
+        assert!(!may_have_arrived_before(&conn, 1, mine).unwrap(), "the first attempt");
+        assert!(may_have_arrived_before(&conn, 1, later).unwrap(), "nobody knows what became of the first");
+        finish(&conn, mine, 1, &finished(false)).unwrap();
+        assert!(!may_have_arrived_before(&conn, 1, later).unwrap());
+        let outcomes: Vec<Option<String>> = conn
+            .prepare("SELECT outcome FROM attempts ORDER BY attempt_id")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_>>()
+            .unwrap();
+        assert_eq!(outcomes, [Some("no_network".to_owned()), None, None], "only its own row");
+        assert!(!may_have_arrived_before(&conn, 2, theirs).unwrap());
+        finish(&conn, mine, 1, &finished(true)).unwrap();
+        assert!(may_have_arrived_before(&conn, 1, later).unwrap());
+    }
+}

@@ -124,9 +124,10 @@ fn link(row: &Row<'_>) -> Result<Link> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::fixture::in_memory;
 
     fn three_rows() -> Connection {
-        let conn = crate::store::in_memory();
+        let conn = in_memory();
         for (at, event) in [(1, Event::Enrolled), (2, Event::SaleRecorded), (3, Event::SaleAccepted)] {
             let data = json!({ "ñ": at, "a": "1.00" });
             let entry = Entry { person_id: Some("c"), data, ..Entry::new(event) };
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn rows_as_they_were_written_hold_and_every_change_breaks_the_chain_there() {
-        assert_eq!(first_broken(&crate::store::in_memory()).unwrap(), None);
+        assert_eq!(first_broken(&in_memory()).unwrap(), None);
         assert_eq!(first_broken(&three_rows()).unwrap(), None);
         for (damage, row) in [
             ("UPDATE audit SET at_ms = 7 WHERE audit_id = 2", 2),

@@ -45,6 +45,8 @@ pub enum Arrival {
     Open,
     /// An earlier decision for another sale still stands: same till, same candidate, and used for the first time.
     Decided(Verdict),
+    /// It has the id of a question about another sale: whoever asked is confused, and nothing was stored.
+    AboutAnotherSale,
 }
 
 /// Stores a question. Whatever was open for this sale is superseded.
@@ -56,7 +58,7 @@ pub fn arrive(conn: &Connection, sequence: i64, question: &Question, at: Millis)
     )?;
     let signals = serde_json::to_string(&question.matching_signals).expect("a list of texts is JSON");
     // A question that comes back under its own id is the same question, open again.
-    conn.execute(
+    let stored = conn.execute(
         "INSERT INTO questions (challenge_id, sequence, token, expires_at, candidate, candidate_transaction_id,
              candidates_count, matching_signals, previous_confirmation, asked_at_ms, state)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open')
@@ -64,7 +66,9 @@ pub fn arrive(conn: &Connection, sequence: i64, question: &Question, at: Millis)
              token = excluded.token, expires_at = excluded.expires_at, candidate = excluded.candidate,
              candidate_transaction_id = excluded.candidate_transaction_id,
              candidates_count = excluded.candidates_count, matching_signals = excluded.matching_signals,
-             state = 'open', decision = NULL, decided_by = NULL, decided_at_ms = NULL, reason = NULL, money = NULL",
+             previous_confirmation = excluded.previous_confirmation, state = 'open', decision = NULL,
+             decided_by = NULL, decided_at_ms = NULL, reason = NULL, money = NULL, honours = NULL
+         WHERE sequence = excluded.sequence",
         params![
             question.challenge_id,
             sequence,
@@ -78,6 +82,9 @@ pub fn arrive(conn: &Connection, sequence: i64, question: &Question, at: Millis)
             at,
         ],
     )?;
+    if stored == 0 {
+        return Ok(Arrival::AboutAnotherSale);
+    }
     let Some((honoured, verdict)) = earlier else { return Ok(Arrival::Open) };
     decide(conn, &question.challenge_id, &verdict)?;
     conn.execute(
@@ -177,3 +184,6 @@ pub fn open_of(conn: &Connection, sequence: i64) -> Result<Option<QuestionRow>> 
         .query_row([sequence], read)
         .optional()
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,8 +35,14 @@ impl RequestRow {
     }
 }
 
-/// Freezes a request and gives its id. The same key again gives the first one's id: its content is the same,
-/// since a key is derived from what it stands for.
+/// The request that was frozen under this key. A key stands for one content, for ever.
+pub fn by_key(conn: &Connection, idempotency_key: &str) -> Result<Option<i64>> {
+    conn.prepare_cached("SELECT request_id FROM requests WHERE idempotency_key = ?1")?
+        .query_row([idempotency_key], |row| row.get(0))
+        .optional()
+}
+
+/// Freezes a request and gives its id. A key that is taken is an error.
 pub fn freeze(
     conn: &Connection,
     sequence: i64,
@@ -46,13 +52,6 @@ pub fn freeze(
     body: &[u8],
     at: Millis,
 ) -> Result<i64> {
-    let found = conn
-        .prepare_cached("SELECT request_id FROM requests WHERE idempotency_key = ?1 AND body = ?2")?
-        .query_row(params![idempotency_key, body], |row| row.get(0))
-        .optional()?;
-    if let Some(request_id) = found {
-        return Ok(request_id);
-    }
     conn.prepare_cached(
         "INSERT INTO requests (sequence, operation, idempotency_key, path, body, body_sha256, created_at_ms)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -1,6 +1,6 @@
 use turno_till::view::{ProblemCode, UnlockRequest};
 
-use crate::support::{CASHIER_PIN, Shop};
+use crate::support::{CASHIER_PIN, MANAGER_PIN, Shop};
 
 fn request(pin: &str) -> UnlockRequest {
     UnlockRequest { person_id: "c".to_owned(), pin: pin.to_owned() }
@@ -48,4 +48,27 @@ async fn an_unknown_person_is_answered_like_a_wrong_pin() {
         shop.till.unlock(&unknown).await.unwrap_err(),
         shop.till.unlock(&request("999998")).await.unwrap_err()
     );
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_by_days_keeps_nobody_out_for_days() {
+    let shop = Shop::open().await;
+    for _ in 0..3 {
+        shop.till.unlock(&request("999998")).await.unwrap_err();
+    }
+    assert_eq!(shop.till.unlock(&request(CASHIER_PIN)).await.unwrap_err().code, ProblemCode::PinLocked);
+    shop.clock.forward(-3 * 86_400_000);
+    shop.till.unlock(&request(CASHIER_PIN)).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_persons_wrong_pins_do_not_lock_another_out() {
+    let shop = Shop::open().await;
+    for _ in 0..3 {
+        shop.till.unlock(&request("999998")).await.unwrap_err();
+    }
+    let manager = UnlockRequest { person_id: "m".to_owned(), pin: MANAGER_PIN.to_owned() };
+    shop.till.unlock(&manager).await.unwrap();
+    let still = shop.till.unlock(&request(CASHIER_PIN)).await.unwrap_err();
+    assert_eq!(still.code, ProblemCode::PinLocked, "and their right PINs do not forgive each other's");
 }

@@ -1,34 +1,5 @@
-use rusqlite::params;
-
 use super::*;
-use crate::store::{in_memory, requests};
-
-/// Sales 1 to 3, each with its request, and an entry for each in the given state.
-fn shop(states: [State; 3]) -> Connection {
-    let conn = in_memory();
-    conn.execute_batch(
-        "INSERT INTO people (person_id, name, role, pin_hash) VALUES ('c', 'Caja', 'cashier', '');
-         INSERT INTO shifts VALUES (1, 'c', 0, 0, NULL);
-         INSERT INTO checkouts VALUES ('d', zeroblob(32), 1, 'c', 0, 'cash', 600, 0, 600);",
-    )
-    .unwrap();
-    for (sequence, state) in (1_i64..).zip(states) {
-        conn.execute(
-            "INSERT INTO sales (sequence, external_transaction_id, draft_id, shift_number, seller, occurred_at_ms,
-                                amount_minor, currency, quantity, description, offer_id)
-             VALUES (?1, 'D03-K7M-S1-' || ?1, 'd', 1, 'c', 0, 200, 'PEN', 1, 'x', 'o')",
-            params![sequence],
-        )
-        .unwrap();
-        let kind = requests::RequestKind::Create;
-        let key = format!("key-{sequence}");
-        let request_id = requests::freeze(&conn, sequence, kind, &key, "/v1/transactions", b"{}", 0).unwrap();
-        insert(&conn, &Entry { sequence, request_id, state: queued(0, QueueReason::NotTriedYet) }, 0)
-            .unwrap();
-        update(&conn, &Entry { sequence, request_id, state }, None, 7).unwrap();
-    }
-    conn
-}
+use crate::store::fixture::shop;
 
 fn queued(due: Millis, reason: QueueReason) -> State {
     State::Queued { attempts: 0, due, doubt: Doubt::None, reason }
@@ -83,7 +54,7 @@ fn states() -> Vec<State> {
 fn every_state_is_read_as_it_was_written_and_its_neighbours_stay_as_they_are() {
     for state in states() {
         let other = queued(3, QueueReason::NotTriedYet);
-        let conn = shop([other.clone(), state.clone(), other.clone()]);
+        let conn = shop(&[other.clone(), state.clone(), other.clone()]);
         let read = [1, 2, 3].map(|sequence| get(&conn, sequence).unwrap().unwrap().state);
         assert_eq!(read, [other.clone(), state, other]);
     }
@@ -95,7 +66,7 @@ fn what_is_due_comes_longest_due_first_and_what_does_not_wait_never_comes() {
         states().into_iter().filter(|state| !matches!(state, State::Queued { .. } | State::OnHold { .. }))
     {
         let hold = State::OnHold { attempts: 1, due: 10 };
-        let conn = shop([queued(20, QueueReason::NotTriedYet), settled, hold]);
+        let conn = shop(&[queued(20, QueueReason::NotTriedYet), settled, hold]);
         let due = |until, limit| due(&conn, until, limit).unwrap();
         assert_eq!((due(9, 9), due(10, 9), due(20, 9), due(20, 1)), (vec![], vec![3], vec![3, 1], vec![3]));
         assert_eq!(next_due(&conn).unwrap(), Some(10));
@@ -106,7 +77,7 @@ fn what_is_due_comes_longest_due_first_and_what_does_not_wait_never_comes() {
 #[test]
 fn what_a_dead_program_left_is_what_was_sending_or_waits_beyond_reason() {
     let sending = State::Sending { attempts: 1, since: 7, doubt: Doubt::None };
-    let conn = shop([sending, queued(50, QueueReason::NotTriedYet), queued(51, QueueReason::NotTriedYet)]);
+    let conn = shop(&[sending, queued(50, QueueReason::NotTriedYet), queued(51, QueueReason::NotTriedYet)]);
     assert_eq!(interrupted(&conn, 50).unwrap(), [1, 3]);
 }
 
@@ -116,7 +87,7 @@ fn pending_is_whatever_is_not_settled() {
     let discarded = State::Discarded { duplicate_of: "ypt-1".to_owned() };
     for state in states() {
         let settled = matches!(state, State::Accepted { .. } | State::Discarded { .. });
-        let conn = shop([accepted.clone(), state.clone(), discarded.clone()]);
+        let conn = shop(&[accepted.clone(), state.clone(), discarded.clone()]);
         assert_eq!(counts(&conn).unwrap().pending, u32::from(!settled), "{state:?}");
     }
 }
