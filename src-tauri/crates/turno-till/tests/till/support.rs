@@ -26,6 +26,14 @@ pub const MORNING: i64 = 1_796_050_800_000;
 pub struct HandClock(AtomicI64);
 
 impl HandClock {
+    pub fn at(ms: i64) -> Self {
+        Self(AtomicI64::new(ms))
+    }
+
+    pub fn ms(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
     pub fn forward(&self, ms: i64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
     }
@@ -39,6 +47,12 @@ impl Clock for HandClock {
 
 /// SplitMix64: different every time, the same in every run.
 pub struct Seeded(AtomicU64);
+
+impl Seeded {
+    pub fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+}
 
 impl Entropy for Seeded {
     fn fill(&self, bytes: &mut [u8]) {
@@ -65,7 +79,7 @@ impl Sent {
     }
 }
 
-type Reply = Result<Response, Failure>;
+pub type Reply = Result<Response, Failure>;
 type Script = VecDeque<Box<dyn FnOnce(&Value) -> Reply + Send>>;
 
 /// Answers enrolment and catalog by itself, sales from a script; with an empty script it accepts.
@@ -98,31 +112,18 @@ impl Yupy {
     fn answer(&self, request: &Request) -> Reply {
         let body: Value =
             request.body.as_deref().map_or(Value::Null, |body| serde_json::from_slice(body).unwrap());
-        match request.path.as_str() {
-            "/v1/devices/enroll" => json_answer(
-                200,
-                &json!({
-                    "credential": "secret-credential", "company": "A", "integration": "pos",
-                    "environment": "production", "device_id": "D03", "epoch": body["epoch"], "currency": "PEN",
-                    "company_name": "Transportes del Sur", "catalog_url": "/v1/catalog", "request_id": "r-enrol",
-                }),
-            ),
-            "/v1/catalog" => json_answer(200, &catalog()),
-            _ => {
-                if let Some(failure) = *self.always.lock().unwrap() {
-                    return Err(failure);
-                }
-                if request.method == Method::Get {
-                    return json_answer(200, &json!({ "items": [], "next": null }));
-                }
-                if request.method == Method::Get {
-                    return json_answer(200, &json!({ "items": [], "next": null }));
-                }
-                match self.script.lock().unwrap().pop_front() {
-                    Some(reply) => reply(&body),
-                    None => accepted(&body),
-                }
-            }
+        if let Some(reply) = about_the_till(request, &body) {
+            return reply;
+        }
+        if let Some(failure) = *self.always.lock().unwrap() {
+            return Err(failure);
+        }
+        if request.method == Method::Get {
+            return json_answer(200, &json!({ "items": [], "next": null }));
+        }
+        match self.script.lock().unwrap().pop_front() {
+            Some(reply) => reply(&body),
+            None => accepted(&body),
         }
     }
 }
@@ -138,6 +139,22 @@ impl Transport for Yupy {
             self.sent.lock().unwrap().push(sent);
             self.answer(&request)
         })
+    }
+}
+
+/// Enrolment and catalog.
+pub fn about_the_till(request: &Request, body: &Value) -> Option<Reply> {
+    match request.path.as_str() {
+        "/v1/devices/enroll" => Some(json_answer(
+            200,
+            &json!({
+                "credential": "secret-credential", "company": "A", "integration": "pos",
+                "environment": "production", "device_id": "D03", "epoch": body["epoch"], "currency": "PEN",
+                "company_name": "Transportes del Sur", "catalog_url": "/v1/catalog", "request_id": "r-enrol",
+            }),
+        )),
+        "/v1/catalog" => Some(json_answer(200, &catalog())),
+        _ => None,
     }
 }
 
@@ -210,6 +227,31 @@ fn catalog() -> Value {
     })
 }
 
+/// A till of a folder with nothing real in it but the disk.
+pub fn options(folder: &Path, clock: Arc<HandClock>, chance: Seeded, transport: SharedTransport) -> Options {
+    Options {
+        clock,
+        entropy: Arc::new(chance),
+        connector: Arc::new(move |_, _| Ok(Arc::clone(&transport))),
+        writer: WriterMode::Inline,
+        ..Options::new(folder.to_owned(), folder.join("secrets"))
+    }
+}
+
+/// Enrols the till, gives it a cashier and a manager, and opens a shift.
+pub async fn set_up(till: &Till) {
+    let address = "http://yupy.test".to_owned();
+    till.connect(&ConnectRequest { address, enrolment_code: "C".to_owned() }).await.unwrap();
+    till.add_person("c", "Caja", Role::Cashier, CASHIER_PIN).await.unwrap();
+    till.add_person("m", "Encargado", Role::Manager, MANAGER_PIN).await.unwrap();
+    unlock(till).await;
+    till.open_shift(&OpenShiftRequest { float: "100".to_owned() }).await.unwrap();
+}
+
+pub async fn unlock(till: &Till) {
+    till.unlock(&UnlockRequest { person_id: "c".to_owned(), pin: CASHIER_PIN.to_owned() }).await.unwrap();
+}
+
 /// A till with an open shift, ready to sell.
 pub struct Shop {
     pub till: Till,
@@ -223,40 +265,20 @@ impl Shop {
     pub async fn bare() -> Self {
         let folder = TempDir::new().unwrap();
         let yupy = Arc::new(Yupy::default());
-        let clock = Arc::new(HandClock(AtomicI64::new(MORNING)));
-        let transport: SharedTransport = yupy.clone();
-        let options = Options {
-            clock: clock.clone(),
-            entropy: Arc::new(Seeded(AtomicU64::new(7))),
-            connector: Arc::new(move |_, _| Ok(Arc::clone(&transport))),
-            writer: WriterMode::Inline,
-            ..Options::new(folder.path().to_owned(), folder.path().join("secrets"))
-        };
+        let clock = Arc::new(HandClock::at(MORNING));
+        let options = options(folder.path(), clock.clone(), Seeded::new(7), yupy.clone());
         let till = Till::open(options.clone()).await.unwrap();
         Self { till, yupy, clock, options, folder }
     }
 
     pub async fn open() -> Self {
         let shop = Self::bare().await;
-        shop.till
-            .connect(&ConnectRequest {
-                address: "http://yupy.test".to_owned(),
-                enrolment_code: "C".to_owned(),
-            })
-            .await
-            .unwrap();
-        shop.till.add_person("c", "Caja", Role::Cashier, CASHIER_PIN).await.unwrap();
-        shop.till.add_person("m", "Encargado", Role::Manager, MANAGER_PIN).await.unwrap();
-        shop.unlock().await;
-        shop.till.open_shift(&OpenShiftRequest { float: "100".to_owned() }).await.unwrap();
+        set_up(&shop.till).await;
         shop
     }
 
     pub async fn unlock(&self) {
-        self.till
-            .unlock(&UnlockRequest { person_id: "c".to_owned(), pin: CASHIER_PIN.to_owned() })
-            .await
-            .unwrap();
+        unlock(&self.till).await;
     }
 
     pub fn folder(&self) -> &Path {
