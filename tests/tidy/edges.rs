@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("turno-server", &["turno-domain", "turno-protocol", "turno-sqlite"]),
     ("turno", &["turno-domain", "turno-protocol", "turno-server", "turno-till"]),
     ("turno-tests", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server"]),
+    ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("xtask", &[]),
 ];
 

@@ -12,6 +12,7 @@
 mod bindings;
 mod process;
 mod run;
+mod sim;
 mod steps;
 mod system;
 mod test;
@@ -35,12 +36,15 @@ enum Command {
     Run(run::Args),
     /// Check everything, as CI does.
     Test(test::Args),
+    /// Run worlds in which everything goes wrong; ends with one line of JSON.
+    Sim(sim::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Sim(args) => sim::run(&args),
     };
     match done {
         Ok(code) => code,

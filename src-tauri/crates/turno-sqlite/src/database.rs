@@ -97,6 +97,7 @@ impl Database {
         T: Send + 'static,
         E: Send + 'static,
     {
+        self.shared.writes.give_way().await;
         let Ok(place) = Arc::clone(&self.shared.places).acquire_owned().await else {
             return Err(WriteError::Closed);
         };
@@ -117,6 +118,7 @@ impl Database {
         F: FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
         T: Send + 'static,
     {
+        self.shared.writes.give_way().await;
         let shared = Arc::clone(&self.shared);
         match self.shared.writes {
             Writes::Inline(_) => {
@@ -170,6 +172,14 @@ impl Database {
 }
 
 impl Writes {
+    /// Without a thread of its own a call would never let another task run; a simulator switches, or kills, here.
+    async fn give_way(&self) {
+        match self {
+            Self::Thread(_) => {}
+            Self::Inline(_) => tokio::task::yield_now().await,
+        }
+    }
+
     fn submit(&self, job: Box<dyn Job>) {
         match self {
             // A closed queue drops the job, and with it the place where the caller listens.

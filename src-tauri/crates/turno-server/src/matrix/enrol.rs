@@ -1,7 +1,8 @@
 //! `POST /v1/devices/enroll`: an enrolment code becomes a till's credential.
 //!
 //! Invariant: a code serves one installation. The same installation may come again, because the answer that carried
-//! its credential can be lost; what was given out before is then withdrawn.
+//! its credential can be lost. What was given out before stays good: of two answers the till may have got the
+//! first, when the second belongs to a request that the network delivered late or twice.
 
 use turno_domain::ids::Epoch;
 use turno_protocol::secret::Secret;

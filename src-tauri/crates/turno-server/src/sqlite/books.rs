@@ -215,7 +215,7 @@ impl Books for SqliteBooks<'_> {
         credential: &TokenHash,
     ) -> rusqlite::Result<()> {
         enrolment::bind_code(self.connection, &code.hash, installation)?;
-        credential::replace_for_code(self.connection, credential, code, self.now)
+        credential::insert_for_code(self.connection, credential, code, self.now)
     }
 
     async fn append_audit(&mut self, company: &Company, entry: AuditEntry) -> rusqlite::Result<()> {

@@ -51,14 +51,13 @@ pub(super) fn find(connection: &Connection, token: &TokenHash) -> rusqlite::Resu
     Ok(found.filter(|(stored, _)| stored.ct_eq(&token.0).into()).map(|(_, caller)| caller))
 }
 
-/// The code's credential from now on; what it gave out before is withdrawn.
-pub(super) fn replace_for_code(
+/// A credential that a code gave out.
+pub(super) fn insert_for_code(
     connection: &Connection,
     token: &TokenHash,
     code: &crate::books::EnrolmentCode,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM credential WHERE code_hash = ?1", [code.hash.0])?;
     connection.execute(
         "INSERT INTO credential (token_hash, scope_id, rights, code_hash, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![token.0, code.scope_number.0, code.rights.to_string(), code.hash.0, now.as_millisecond()],

@@ -1,0 +1,325 @@
+//! A cashier and a manager at one till: they sell, press twice, decide, and the till dies under their hands.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use turno_till::outbox::Policy;
+use turno_till::view::{
+    Charge, ChargeOutcome, ConnectRequest, Decide, Decision, Line, LookAlikePolicy, MoneyHandled,
+    OpenShiftRequest, Phase, ProblemCode, Role, SaleSummary, Tender, UnlockRequest,
+};
+use turno_till::{Options, PinCost, Till, WriterMode};
+
+use crate::chance::Chance;
+use crate::net::Net;
+use crate::server::Server;
+use crate::time::SimClock;
+use crate::trace::Trace;
+
+const CASHIER_PIN: &str = "314159";
+const MANAGER_PIN: &str = "271828";
+const HOUR_MS: i64 = 3_600_000;
+const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
+
+pub struct Actor {
+    pub number: usize,
+    folder: PathBuf,
+    net: Net,
+    server: Server,
+    chance: Chance,
+    clock: SimClock,
+    trace: Trace,
+    till: Option<Till>,
+    /// Draft → external ids: what the screen said was recorded.
+    pub promised: BTreeMap<String, Vec<String>>,
+    clock_may_jump: bool,
+}
+
+/// Polls a future so many times and no more: the process died in between.
+async fn killed_after<T>(polls: u64, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    let mut left = polls;
+    std::future::poll_fn(move |context| {
+        if left == 0 {
+            return Poll::Ready(None);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+impl Actor {
+    pub fn new(
+        number: usize,
+        folder: PathBuf,
+        net: Net,
+        server: Server,
+        chance: Chance,
+        trace: Trace,
+    ) -> Self {
+        let clock_may_jump = chance.per_mille(250);
+        let clock = SimClock::right();
+        Self {
+            number,
+            folder,
+            net,
+            server,
+            chance,
+            clock,
+            trace,
+            till: None,
+            promised: BTreeMap::new(),
+            clock_may_jump,
+        }
+    }
+
+    fn say(&self, line: impl AsRef<str>) {
+        self.trace.say(format!("till {} {}", self.number, line.as_ref()));
+    }
+
+    pub fn till(&self) -> Result<&Till> {
+        self.till.as_ref().context("the till is open")
+    }
+
+    async fn open(&mut self) -> Result<()> {
+        let (net, number, wires) = (self.net.clone(), self.number, self.chance.branch());
+        let options = Options {
+            clock: Arc::new(self.clock.clone()),
+            entropy: Arc::new(self.chance.branch()),
+            connector: Arc::new(move |_, credential| {
+                Ok(net.plug(number, credential.map(str::to_owned), wires.branch()))
+            }),
+            policy: Policy::default(),
+            pin_cost: PinCost { memory_kib: 8, passes: 1 },
+            writer: WriterMode::Inline,
+            ..Options::new(self.folder.clone(), self.folder.join("secrets"))
+        };
+        let till = Till::open(options).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        self.till = Some(till);
+        Ok(())
+    }
+
+    /// Enrols over the same bad network, for as long as it takes.
+    pub async fn set_up(&mut self) -> Result<()> {
+        std::fs::create_dir_all(&self.folder)?;
+        self.open().await?;
+        let enrolment_code = self.server.code(&format!("D0{}", self.number + 1)).await?;
+        let request = ConnectRequest { address: "http://yupy.sim".to_owned(), enrolment_code };
+        while let Err(problem) = self.till()?.connect(&request).await {
+            self.say(format!("cannot enrol: {:?}", problem.code));
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+        for (id, name, role, pin) in
+            [("c", "Caja", Role::Cashier, CASHIER_PIN), ("m", "Encargado", Role::Manager, MANAGER_PIN)]
+        {
+            self.till()?
+                .add_person(id, name, role, pin)
+                .await
+                .map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        }
+        self.unlock().await
+    }
+
+    async fn unlock(&self) -> Result<()> {
+        let till = self.till()?;
+        let request = UnlockRequest { person_id: "c".to_owned(), pin: CASHIER_PIN.to_owned() };
+        till.unlock(&request).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        if matches!(till.phase().await, Ok(Phase::NoShift { .. })) {
+            let float = OpenShiftRequest { float: "50".to_owned() };
+            till.open_shift(&float).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// The process is gone between two store calls, and starts again.
+    async fn crash(&mut self) -> Result<()> {
+        for _ in 0..self.chance.between(0..=12) {
+            tokio::task::yield_now().await;
+        }
+        self.say("dies");
+        self.net.count("TillCrash");
+        self.till = None;
+        tokio::time::sleep(Duration::from_millis(self.chance.between(10..=20_000))).await;
+        self.open().await?;
+        self.unlock().await
+    }
+
+    /// One thing that happens at a counter.
+    pub async fn act(&mut self) -> Result<()> {
+        tokio::time::sleep(Duration::from_millis(self.chance.between(200..=25_000))).await;
+        match self.chance.between(0..=99) {
+            0..=59 => self.sell().await,
+            60..=72 => self.decide().await,
+            73..=78 => {
+                let report = self.till()?.send_now().await;
+                self.say(format!(
+                    "sends now: {:?}",
+                    report.map(|report| (report.attempted, report.accepted))
+                ));
+                Ok(())
+            }
+            79..=86 => self.crash().await,
+            87..=92 => {
+                self.net.cut(self.number);
+                let dark = Duration::from_millis(self.chance.between(1_000..=600_000));
+                let (net, number) = (self.net.clone(), self.number);
+                tokio::spawn(async move {
+                    tokio::time::sleep(dark).await;
+                    net.join(number);
+                });
+                Ok(())
+            }
+            93..=95 => {
+                self.say("the server restarts");
+                self.net.count("ServerRestart");
+                self.server.restart().await
+            }
+            _ => {
+                if self.clock_may_jump {
+                    self.net.count("ClockJump");
+                    self.clock.set_by(*self.chance.pick(&[HOUR_MS, -HOUR_MS, YEAR_MS, -YEAR_MS]));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn sell(&mut self) -> Result<()> {
+        let till = self.till()?.clone();
+        let mut charge = Charge {
+            draft_id: till.open_draft().draft_id,
+            lines: self.lines(),
+            tender: Tender::Cash { received: None },
+            look_alikes: LookAlikePolicy::SellAnyway,
+        };
+        if self.chance.per_mille(60) {
+            let polls = self.chance.between(1..=6);
+            let died = killed_after(polls, till.charge(&charge)).await.is_none();
+            if died {
+                self.net.count("CrashWhileCharging");
+                self.crash().await?;
+                // The cashier presses again; the draft decides whether that is the first time.
+                charge.look_alikes = LookAlikePolicy::SellAnyway;
+                return self.charge(&charge).await;
+            }
+        }
+        self.charge(&charge).await?;
+        if self.chance.per_mille(150) {
+            self.charge(&charge).await?;
+        }
+        Ok(())
+    }
+
+    async fn charge(&mut self, charge: &Charge) -> Result<()> {
+        match self.till()?.charge(charge).await {
+            Ok(ChargeOutcome::Recorded { checkout }) => {
+                let ids: Vec<String> =
+                    checkout.sales.into_iter().map(|sale| sale.external_transaction_id).collect();
+                self.say(format!("records {ids:?}"));
+                let before = self.promised.insert(charge.draft_id.clone(), ids.clone());
+                ensure!(before.is_none_or(|before| before == ids), "one draft, two answers");
+                Ok(())
+            }
+            Ok(ChargeOutcome::LookAlike { .. }) => anyhow::bail!("asked although told to sell"),
+            Err(problem) => anyhow::bail!("a sale was refused: {problem:?}"),
+        }
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let name = self
+            .chance
+            .per_mille(300)
+            .then(|| (*self.chance.pick(&["Ana Quispe", "José Ñaupas"])).to_owned());
+        let seat = *self.chance.pick(&["1A", "1B", "2A", "2B"]);
+        let line = |offer: &str, seat: Option<&str>, price| Line {
+            offer_id: offer.to_owned(),
+            seat: seat.map(str::to_owned),
+            quantity: 1,
+            buyer_name: name.clone(),
+            shown_price_minor: price,
+        };
+        let ticket = line("departure:184-N", Some(seat), 8_550);
+        let fare = line("fare:U7-adulto", None, 200);
+        let luggage = line("product:equipaje", None, 990);
+        match self.chance.between(0..=5) {
+            0..=2 => vec![ticket],
+            3 => vec![ticket, luggage],
+            4 => vec![fare.clone(), fare],
+            _ => vec![fare],
+        }
+    }
+
+    /// A manager looks at one question and decides, or does not.
+    async fn decide(&mut self) -> Result<()> {
+        let till = self.till()?.clone();
+        let reviews = till.reviews().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        let Some(review) = reviews.first() else { return Ok(()) };
+        let same = self.chance.per_mille(300);
+        let request = Decide {
+            external_transaction_id: review.external_transaction_id.clone(),
+            challenge_id: review.challenge_id.clone(),
+            decision: if same { Decision::SameSale } else { Decision::DifferentSale },
+            manager_id: "m".to_owned(),
+            pin: MANAGER_PIN.to_owned(),
+            reason: "lo vi en el bus".to_owned(),
+            money: same.then_some(MoneyHandled::Refunded),
+        };
+        let polls = if self.chance.per_mille(80) { self.chance.between(1..=8) } else { u64::MAX };
+        let outcome = killed_after(polls, till.decide(&request)).await;
+        self.say(format!("decides {}: {outcome:?}", review.external_transaction_id));
+        match outcome {
+            None => self.crash().await,
+            Some(Ok(())) => Ok(()),
+            Some(Err(problem)) => {
+                // A crash while a PIN was checked counts as a failure; the manager waits.
+                let expected =
+                    [ProblemCode::PinLocked, ProblemCode::NotInReview, ProblemCode::QuestionChanged];
+                ensure!(expected.contains(&problem.code), "a decision was refused: {problem:?}");
+                Ok(())
+            }
+        }
+    }
+
+    /// After healing: everything that waits for a person is decided, and the queue drains.
+    pub async fn wind_down(&mut self) -> Result<()> {
+        self.clock.set_right();
+        if self.till.is_none() {
+            self.open().await?;
+            self.unlock().await?;
+        }
+        for _ in 0..400 {
+            self.decide().await?;
+            let status = self.till()?.status().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+            if status.is_some_and(|status| status.pending_count == status.needs_attention_count) {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_secs(15)).await;
+        }
+        let page = self.till()?.pending(None).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+        anyhow::bail!("the queue of till {} did not drain: {:#?}", self.number, page.items)
+    }
+
+    pub async fn sales(&self) -> Result<Vec<SaleSummary>> {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page =
+                self.till()?.recent_sales(after).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+            all.extend(page.items);
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.join(turno_till::store::FILE_NAME)
+    }
+}

@@ -1,0 +1,144 @@
+//! What must hold in every world once it has healed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
+use serde_json::Value;
+use turno_domain::lookalike::{Rule, Traits, compare};
+use turno_domain::{Currency, Money};
+use turno_protocol::audit::AuditRow;
+use turno_protocol::chain;
+use turno_till::view::SaleState;
+
+use crate::actor::Actor;
+use crate::net::Net;
+use crate::server::Server;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    pub sales: u64,
+    pub transactions: u64,
+    pub questions: u64,
+}
+
+pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals> {
+    let mut totals = Totals::default();
+    let mut recorded = BTreeMap::new();
+    for actor in actors {
+        let sales = actor.sales().await?;
+        for ids in actor.promised.values() {
+            for id in ids {
+                ensure!(
+                    sales.iter().any(|sale| &sale.external_transaction_id == id),
+                    "{id} was confirmed to the cashier and is not in the till"
+                );
+            }
+        }
+        for sale in sales {
+            totals.sales += 1;
+            ensure!(
+                matches!(sale.state, SaleState::Accepted | SaleState::Discarded),
+                "{} ended as {:?} ({:?})",
+                sale.external_transaction_id,
+                sale.state,
+                sale.reason
+            );
+            let before = recorded.insert(sale.external_transaction_id.clone(), sale);
+            ensure!(before.is_none(), "two sales have one external id");
+        }
+        let conn = rusqlite::Connection::open(actor.database())?;
+        let broken = turno_till::store::audit::first_broken(&conn)?;
+        ensure!(broken.is_none(), "the audit of till {} breaks at row {broken:?}", actor.number);
+    }
+
+    let mut stored = Vec::new();
+    for actor in actors {
+        stored.extend(server.list(&format!("/v1/transactions?device_id=D0{}", actor.number + 1)).await?);
+    }
+    totals.transactions = u64::try_from(stored.len())?;
+    let mut seen = BTreeSet::new();
+    for transaction in &stored {
+        let id = text(transaction, "external_transaction_id")?;
+        ensure!(seen.insert(id.to_owned()), "{id} is twice at the server");
+        let sale =
+            recorded.get(id).with_context(|| format!("{id} is at the server and no till recorded it"))?;
+        ensure!(sale.state == SaleState::Accepted, "{id} is at the server and {:?} here", sale.state);
+        let amount = Money::parse_amount(text(transaction, "amount")?, Currency::PEN)?;
+        ensure!(amount.minor() == sale.amount.minor, "{id} has another amount at the server");
+    }
+    for sale in recorded.values().filter(|sale| sale.state == SaleState::Accepted) {
+        ensure!(
+            seen.contains(&sale.external_transaction_id),
+            "{} is accepted and not at the server",
+            sale.external_transaction_id
+        );
+    }
+
+    let twice = net.keys_with_two_bodies();
+    ensure!(twice.is_empty(), "keys that carried two bodies: {twice:?}");
+
+    let audit = server.list("/v1/audit").await?;
+    let rows: Vec<AuditRow> =
+        audit.iter().map(|row| serde_json::from_value(row.clone())).collect::<Result<_, _>>()?;
+    let links: Option<Vec<_>> = rows.iter().map(AuditRow::link).collect();
+    let links = links.context("an audit row without hashes")?;
+    ensure!(chain::verify(links).is_ok(), "the server's audit chain is broken");
+    let of = |event: &str| -> BTreeSet<&str> {
+        audit
+            .iter()
+            .filter(|row| row["event"] == event)
+            .filter_map(|row| row["external_transaction_id"].as_str())
+            .collect()
+    };
+    let (created, confirmed, suspected) =
+        (of("created"), of("duplicate_confirmed"), of("duplicate_suspected"));
+    totals.questions = u64::try_from(suspected.len())?;
+    for id in &seen {
+        ensure!(created.contains(id.as_str()), "{id} is at the server without an audit row");
+    }
+    look_alikes(&stored, &confirmed)?;
+    Ok(totals)
+}
+
+/// Of two sales that look alike, the one that arrived later was confirmed by a person.
+fn look_alikes(stored: &[Value], confirmed: &BTreeSet<&str>) -> Result<()> {
+    let mut sales = Vec::new();
+    for transaction in stored {
+        let at = |name: &str| -> Result<Timestamp> { Ok(text(transaction, name)?.parse()?) };
+        let some = |value: &Value| value.as_str().map(str::to_owned);
+        let context = &transaction["context"];
+        let traits = Traits {
+            buyer_name: some(&transaction["buyer_name"]),
+            shift_id: some(&transaction["shift_id"]),
+            device_id: some(&transaction["device_id"]),
+            route: some(&context["route"]),
+            seat: some(&context["seat"]),
+            product: some(&context["product"]),
+            service: some(&context["service"]),
+            ..Traits::new(
+                Money::parse_amount(text(transaction, "amount")?, Currency::PEN)?,
+                at("occurred_at")?,
+            )
+        };
+        sales.push((text(transaction, "external_transaction_id")?, at("created_at")?, traits));
+    }
+    let rule = Rule::default();
+    for (index, (id, arrived, traits)) in sales.iter().enumerate() {
+        for (other_id, other_arrived, other) in &sales[index + 1..] {
+            if compare(traits, other, &rule).is_none() {
+                continue;
+            }
+            let later = if arrived > other_arrived { id } else { other_id };
+            ensure!(
+                confirmed.contains(later) || (arrived == other_arrived && confirmed.contains(id)),
+                "{id} and {other_id} look alike and nobody confirmed {later}"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> Result<&'a str> {
+    value[name].as_str().with_context(|| format!("{name} is missing in {value}"))
+}

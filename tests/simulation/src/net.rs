@@ -1,0 +1,238 @@
+//! The network between the tills and the server: it may do to a request whatever a network can.
+//!
+//! It also keeps the book that the checks need: which bodies travelled under which key.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use turno_till::transport::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
+
+use crate::chance::Chance;
+use crate::faults::{Fate, Weather};
+use crate::server::Server;
+use crate::trace::Trace;
+
+/// The till's own limit for one request.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
+
+#[derive(Clone)]
+pub struct Net {
+    state: Arc<Mutex<State>>,
+    server: Server,
+    trace: Trace,
+}
+
+struct State {
+    weather: Weather,
+    bodies: BTreeMap<String, BTreeSet<Vec<u8>>>,
+    faults: BTreeMap<String, u64>,
+    /// Tills that are cut off.
+    dark: BTreeSet<usize>,
+}
+
+impl Net {
+    #[must_use]
+    pub fn new(server: Server, weather: Weather, trace: Trace) -> Self {
+        let state =
+            State { weather, bodies: BTreeMap::new(), faults: BTreeMap::new(), dark: BTreeSet::new() };
+        Self { state: Arc::new(Mutex::new(state)), server, trace }
+    }
+
+    pub fn heal(&self) {
+        let mut state = self.state();
+        state.weather = Weather::fair();
+        state.dark.clear();
+    }
+
+    pub fn cut(&self, till: usize) {
+        self.state().dark.insert(till);
+    }
+
+    pub fn join(&self, till: usize) {
+        self.state().dark.remove(&till);
+    }
+
+    pub fn count(&self, fault: &str) {
+        *self.state().faults.entry(fault.to_owned()).or_default() += 1;
+    }
+
+    #[must_use]
+    pub fn faults(&self) -> BTreeMap<String, u64> {
+        self.state().faults.clone()
+    }
+
+    /// Keys under which more than one body travelled. There must never be any.
+    #[must_use]
+    pub fn keys_with_two_bodies(&self) -> Vec<String> {
+        let state = self.state();
+        state.bodies.iter().filter(|(_, bodies)| bodies.len() > 1).map(|(key, _)| key.clone()).collect()
+    }
+
+    /// A till's end of the line.
+    #[must_use]
+    pub fn plug(&self, till: usize, credential: Option<String>, chance: Chance) -> Arc<dyn Transport> {
+        Arc::new(Plug { net: self.clone(), till, credential, chance })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Plug {
+    net: Net,
+    till: usize,
+    credential: Option<String>,
+    chance: Chance,
+}
+
+impl Transport for Plug {
+    fn send(&self, request: Request) -> Sending<'_> {
+        Box::pin(async move {
+            match tokio::time::timeout(TOTAL_TIMEOUT, self.carry(request)).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(Failure::TimedOut),
+            }
+        })
+    }
+}
+
+impl Plug {
+    async fn carry(&self, request: Request) -> Result<Response, Failure> {
+        let fate = self.note(&request);
+        let (there, back) = (self.delay(), self.delay());
+        tokio::time::sleep(there).await;
+        let Some(fate) = fate else { return Err(Failure::NoNetwork) };
+        let answer = match fate {
+            Fate::Clean => self.deliver(&request).await?,
+            Fate::LostRequest => {
+                return Err(*self.chance.pick(&[
+                    Failure::Unreachable,
+                    Failure::ConnectionLost,
+                    Failure::NoNameResolution,
+                ]));
+            }
+            Fate::LostReply => {
+                let _ = self.deliver(&request).await;
+                return Err(*self.chance.pick(&[
+                    Failure::ConnectionLost,
+                    Failure::TimedOut,
+                    Failure::UnusableAnswer,
+                ]));
+            }
+            Fate::Duplicate => {
+                self.deliver_later(&request, Duration::from_millis(self.chance.between(0..=90_000)));
+                self.deliver(&request).await?
+            }
+            Fate::Late => {
+                self.deliver_later(&request, Duration::from_millis(self.chance.between(10_000..=120_000)));
+                return Err(Failure::TimedOut);
+            }
+            Fate::Refused => plain(*self.chance.pick(&[408, 425, 429, 502, 503, 504])),
+            Fate::FailedAfter => {
+                let _ = self.deliver(&request).await;
+                plain(*self.chance.pick(&[500, 502, 504]))
+            }
+            Fate::Html => Response {
+                status: 200,
+                media_type: Some("text/html".to_owned()),
+                body: b"<html>Bienvenido</html>".to_vec(),
+                ..Response::default()
+            },
+            Fate::Redirect => plain(302),
+            Fate::Truncated => {
+                let mut answer = self.deliver(&request).await?;
+                answer.body.truncate(answer.body.len() / 2);
+                answer
+            }
+            Fate::WrongId => {
+                let mut answer = self.deliver(&request).await?;
+                let body = String::from_utf8_lossy(&answer.body);
+                let other =
+                    body.replace("\"external_transaction_id\":\"D0", "\"external_transaction_id\":\"X0");
+                answer.body = other.into_bytes();
+                answer
+            }
+            Fate::Unauthenticated => plain(401),
+        };
+        tokio::time::sleep(back).await;
+        Ok(answer)
+    }
+
+    /// Writes the request into the book and draws its fate; `None` while the till is cut off.
+    fn note(&self, request: &Request) -> Option<Fate> {
+        let mut state = self.net.state();
+        let fate = state.weather.fate(&self.chance);
+        let dark = state.dark.contains(&self.till);
+        if let (Some(key), Some(body)) = (&request.idempotency_key, &request.body) {
+            state.bodies.entry(key.clone()).or_default().insert(body.clone());
+        }
+        let name = if dark { "NoNetwork".to_owned() } else { format!("{fate:?}") };
+        if name != "Clean" {
+            *state.faults.entry(name.clone()).or_default() += 1;
+        }
+        drop(state);
+        let key = request.idempotency_key.as_deref().unwrap_or("-");
+        self.net.trace.say(format!("till {} asks {} {key}: {name}", self.till, request.path));
+        (!dark).then_some(fate)
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::from_millis(self.chance.between(5..=900))
+    }
+
+    async fn deliver(&self, request: &Request) -> Result<Response, Failure> {
+        let answer = self.net.server.handle(self.translate(request)).await.ok_or(Failure::ConnectionLost)?;
+        let (head, body) = answer.into_parts();
+        let body = to_bytes(body, ANSWER_LIMIT).await.map_err(|_| Failure::UnusableAnswer)?;
+        let text =
+            |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        self.net.trace.say(format!("till {} hears {}", self.till, head.status.as_u16()));
+        Ok(Response {
+            status: head.status.as_u16(),
+            media_type: text("content-type"),
+            retry_after: text("retry-after"),
+            date: text("date"),
+            etag: text("etag"),
+            request_id: text("x-request-id"),
+            body: body.to_vec(),
+        })
+    }
+
+    fn deliver_later(&self, request: &Request, delay: Duration) {
+        let (server, request) = (self.net.server.clone(), self.translate(request));
+        tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            server.handle(request).await;
+        });
+    }
+
+    fn translate(&self, request: &Request) -> http::Request<Body> {
+        let method = match request.method {
+            Method::Get => http::Method::GET,
+            Method::Post => http::Method::POST,
+        };
+        let mut builder = http::Request::builder().method(method).uri(&request.path);
+        if let Some(credential) = &self.credential {
+            builder = builder.header("authorization", format!("Bearer {credential}"));
+        }
+        if let Some(key) = &request.idempotency_key {
+            builder = builder.header("idempotency-key", key);
+        }
+        if let Some(etag) = &request.if_none_match {
+            builder = builder.header("if-none-match", etag);
+        }
+        if request.body.is_some() {
+            builder = builder.header("content-type", "application/json");
+        }
+        builder
+            .body(Body::from(request.body.clone().unwrap_or_default()))
+            .expect("a request of ours is well formed")
+    }
+}
+
+fn plain(status: u16) -> Response {
+    Response { status, ..Response::default() }
+}
