@@ -1,3 +1,5 @@
+//! Setting a till up: from an empty folder to people who can unlock it, and what is never in its database.
+
 use turno_till::view::{ConnectRequest, CreateManagerRequest, Phase, ProblemCode};
 
 use crate::support::{MANAGER_PIN, Shop};

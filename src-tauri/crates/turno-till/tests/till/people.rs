@@ -1,3 +1,5 @@
+//! PINs: how many guesses there are, whoever guesses and however.
+
 use turno_till::view::{ProblemCode, UnlockRequest};
 
 use crate::support::{CASHIER_PIN, MANAGER_PIN, Shop};

@@ -1,3 +1,5 @@
+//! The queue: what waits, when it is tried again, and what stops whom.
+
 use turno_till::transport::{Failure, Response};
 use turno_till::view::{ConnectionState, SaleReason, SaleState, Standing};
 

@@ -1,3 +1,5 @@
+//! Questions about two sales that look alike: who decides, and what is sent then.
+
 use turno_till::transport::Failure;
 use turno_till::view::{Decide, Decision, MoneyHandled, ProblemCode, SaleReason, SaleState, Standing};
 

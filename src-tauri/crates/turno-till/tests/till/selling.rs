@@ -1,3 +1,5 @@
+//! Selling: what is recorded, what it costs, and what is refused before money is taken.
+
 use turno_till::transport::Failure;
 use turno_till::view::{
     ChargeOutcome, Line, LookAlikePolicy, ProblemCode, QuoteRequest, SaleState, Standing, Tender,
