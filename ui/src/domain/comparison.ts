@@ -3,7 +3,7 @@ import type { Review } from '../bindings/Review';
 import type { ReviewSide } from '../bindings/ReviewSide';
 import type { Messages } from '../i18n/messages';
 import { formatMoney } from '../shared/money';
-import { dayAndTime, duration, timeOfDayWithSeconds } from '../shared/time';
+import { day, duration, timeOfDayWithSeconds } from '../shared/time';
 
 export type Verdict = 'equal' | 'different' | 'unknown';
 export type ComparedField = keyof Messages['review']['fields'];
@@ -60,8 +60,7 @@ function verdictOf(own: string | null, candidate: string | null, namedByYupy: bo
 function timeRow(review: Review, t: Messages): Compared {
   const { own, candidate, seconds_apart: apart } = review;
   const shown = (side: ReviewSide) =>
-    side.occurred_at &&
-    `${dayAndTime(side.occurred_at, t).replace(/ [^ ]+$/, '')} ${timeOfDayWithSeconds(side.occurred_at)}`;
+    side.occurred_at && `${day(side.occurred_at, t)} ${timeOfDayWithSeconds(side.occurred_at)}`;
   return {
     field: 'occurred_at',
     own: shown(own),

@@ -13,10 +13,10 @@ import type { Till } from './till.svelte';
 
 export class Decision {
   readonly #till: Till;
+  readonly #first: Review;
+  readonly #current: () => Review | null;
   readonly #action = new Action();
-  #review = $state.raw<Review>() as Review;
-  #replaced = $state(false);
-  #kind = $state<DecisionKind | null>(null);
+  #answer = $state.raw<{ kind: DecisionKind; challengeId: string } | null>(null);
 
   managerId = $state('');
   pin = $state('');
@@ -24,24 +24,30 @@ export class Decision {
   freeReason = $state('');
   money = $state<MoneyHandled | null>(null);
 
-  constructor(till: Till, review: Review) {
+  /** `first` is the question as it was opened, `current` as the till has it now; null when it is no longer asked. */
+  constructor(till: Till, first: Review, current: () => Review | null) {
     this.#till = till;
-    this.#review = review;
+    this.#first = first;
+    this.#current = current;
     this.managerId = this.#likelyManager();
   }
 
   get review(): Review {
-    return this.#review;
-  }
-  get managers(): Person[] {
-    return this.#till.frame?.managers ?? [];
-  }
-  get kind(): DecisionKind | null {
-    return this.#kind;
+    return this.#current() ?? this.#first;
   }
   /** Whether another question took the place of the one first shown. */
   get replaced(): boolean {
-    return this.#replaced;
+    return this.review.challenge_id !== this.#first.challenge_id;
+  }
+  get gone(): boolean {
+    return this.#current() === null;
+  }
+  /** The answer being given. One that was begun for another question is no answer to this one. */
+  get kind(): DecisionKind | null {
+    return this.#answer?.challengeId === this.review.challenge_id ? this.#answer.kind : null;
+  }
+  get managers(): Person[] {
+    return this.#till.frame?.managers ?? [];
   }
   get busy(): boolean {
     return this.#action.busy;
@@ -56,20 +62,14 @@ export class Decision {
 
   /** A reason from the list belongs to one answer; the person's own words stay. */
   answer(kind: DecisionKind | null): void {
-    if (kind !== this.#kind) this.listedReason = null;
-    this.#kind = kind;
+    if (kind !== this.kind) this.listedReason = null;
+    this.#answer = kind && { kind, challengeId: this.review.challenge_id };
     this.#action.forget();
-  }
-
-  /** The till now asks something else about the same sale: it is shown, and a decision is for what is shown. */
-  replace(review: Review): void {
-    if (review.challenge_id !== this.#review.challenge_id) this.#replaced = true;
-    this.#review = review;
   }
 
   /** Whether the till took the decision. */
   async confirm(): Promise<boolean> {
-    const decision = this.#kind;
+    const decision = this.kind;
     if (!decision || this.busy) return false;
     const missing = this.#missing();
     if (missing) {
@@ -78,8 +78,8 @@ export class Decision {
     }
     const taken = await this.#action.run(() =>
       this.#till.decide({
-        external_transaction_id: this.#review.external_transaction_id,
-        challenge_id: this.#review.challenge_id,
+        external_transaction_id: this.review.external_transaction_id,
+        challenge_id: this.review.challenge_id,
         decision,
         manager_id: this.managerId,
         pin: this.pin,
@@ -93,7 +93,7 @@ export class Decision {
 
   #missing(): Problem | null {
     if (this.reason === '') return ownProblem('reason_required');
-    if (this.#kind === 'same_sale' && !this.money) return ownProblem('money_handling_required');
+    if (this.kind === 'same_sale' && !this.money) return ownProblem('money_handling_required');
     return null;
   }
 

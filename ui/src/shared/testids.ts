@@ -76,7 +76,7 @@ export const testid = {
   decideManager: 'decide-manager',
   decidePin: 'decide-pin',
   decideReason: 'decide-reason',
-  decideListed: (index: number) => `decide-listed-${index}`,
+  decideListed: 'decide-listed',
   decideMoney: (money: string) => `decide-money-${money}`,
   decideConfirm: 'decide-confirm',
 } as const;

@@ -28,6 +28,16 @@ export function dayAndTime(text: string, t: Messages): string {
   return day && name ? `${Number(day)} ${name} ${timeOfDay(text)}` : text;
 }
 
+/** `2026-11-30T10:42:07-05:00` → `30 nov`. */
+export function day(text: string, t: Messages): string {
+  return dayAndTime(text, t).replace(/ \S+$/, '');
+}
+
+/** Whether the text's day is the till's day at that instant. */
+export function isToday(text: string, nowMs: number): boolean {
+  return text.slice(0, 10) === new Date(nowMs + TILL_OFFSET_MS).toISOString().slice(0, 10);
+}
+
 /** The till's wall clock at an instant. */
 export function wallClock(nowMs: number): string {
   return new Date(nowMs + TILL_OFFSET_MS).toISOString().slice(11, 16);

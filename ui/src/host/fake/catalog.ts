@@ -131,12 +131,16 @@ export function offersOf(day: string): Offer[] {
   ];
 }
 
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+const wordsOf = (text: string) =>
+  text
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
 
-/** Every word of the text somewhere in the offer, accents aside. */
+/** Every word of the text begins some word of the offer, accents aside. */
 export function matches(offer: Offer, text: string): boolean {
-  const haystack = plain(`${offer.name} ${offer.detail} ${offer.route ?? ''}`);
-  return plain(text)
-    .split(/\s+/)
-    .every((word) => haystack.includes(word));
+  const offered = wordsOf(`${offer.name} ${offer.detail} ${offer.route ?? ''}`);
+  return wordsOf(text).every((wanted) => offered.some((word) => word.startsWith(wanted)));
 }

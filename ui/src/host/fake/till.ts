@@ -47,6 +47,8 @@ type Sold = {
   summary: SaleSummary;
   offer: Offer;
   committedAtYupy: boolean;
+  /** A manager said that it is another sale. */
+  confirming: boolean;
   timer: ReturnType<typeof setTimeout> | null;
 };
 type Told = { connection: ConnectionState; reason: SaleReason; standing: SaleSummary['standing'] };
@@ -347,7 +349,7 @@ export class FakeTill implements Host {
       next_attempt_at: null,
       yupy_transaction_id: null,
     };
-    const sold: Sold = { summary, offer, committedAtYupy: false, timer: null };
+    const sold: Sold = { summary, offer, committedAtYupy: false, confirming: false, timer: null };
     this.#sold.push(sold);
     sold.timer = setTimeout(() => this.#attempt(sold), 0);
     return summary;
@@ -360,6 +362,7 @@ export class FakeTill implements Host {
     this.#update(sold, {
       state: 'sending',
       standing: 'unconfirmed',
+      reason: sold.confirming ? 'confirming' : null,
       attempts: sold.summary.attempts + 1,
       next_attempt_at: null,
     });
@@ -389,7 +392,7 @@ export class FakeTill implements Host {
 
   #answered(sold: Sold): void {
     const earlier = sold.committedAtYupy ? null : this.#candidateAtYupy(sold);
-    if (earlier && sold.summary.reason !== 'confirming') {
+    if (earlier && !sold.confirming) {
       this.#ask(sold, earlier);
       return;
     }
@@ -437,7 +440,7 @@ export class FakeTill implements Host {
       this.#update(sold, { state: 'discarded', standing: 'saved', reason: 'same_sale' });
       return;
     }
-    this.#update(sold, { state: 'queued', reason: 'confirming' });
+    sold.confirming = true;
     this.#attempt(sold);
   }
 
