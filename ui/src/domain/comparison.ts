@@ -90,6 +90,18 @@ function nameOf(names: Record<string, string>, code: string | null): string | nu
   return code === null ? null : (names[code] ?? code);
 }
 
+/** Signals that the sentence says in its own words, or that go without saying beside those. */
+const SAID_ABOVE: ReadonlySet<string> = new Set([
+  'amount',
+  'currency',
+  'buyer_name',
+  'shift_id',
+  'device_id',
+  'route',
+  'seat',
+  'service',
+]);
+
 /** *Se parece a otra venta: mismo asiento 12A en la ruta 184, 40 s antes, en este mismo equipo.* */
 export function reviewSentence(review: Review, t: Messages): string {
   const words = t.review.sentence;
@@ -103,12 +115,18 @@ export function reviewSentence(review: Review, t: Messages): string {
   }
   if (has('buyer_name') && own.buyer_name) parts.push(words.buyer(own.buyer_name));
   if (has('amount')) parts.push(words.amount(formatMoney(own.amount)));
+  parts.push(
+    ...signalWords(
+      review.matching_signals.filter((signal) => !SAID_ABOVE.has(signal)),
+      t,
+    ),
+  );
   if (review.seconds_apart !== null) parts.push(timeBetween(review, review.seconds_apart, t));
   if (has('device_id')) parts.push(words.sameTill);
   return words.lead(parts.join(', '));
 }
 
-/** The signals that no other part of the sentence says, in words. */
+/** What two sales have in common, in words. */
 export function signalWords(signals: string[], t: Messages): string[] {
   const names: Record<string, string> = t.signal;
   return signals.map((signal) => names[signal] ?? signal);

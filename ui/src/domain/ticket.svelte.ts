@@ -34,7 +34,8 @@ export class Ticket {
   #selected = $state<number | null>(null);
   #received = $state('');
   #quote = $state.raw<Quote | null>(null);
-  #problem = $state.raw<Problem | null>(null);
+  #quoteProblem = $state.raw<Problem | null>(null);
+  #pressProblem = $state.raw<Problem | null>(null);
   #receivedProblem = $state.raw<Problem | null>(null);
   #warnings = $state.raw<LookAlike[]>([]);
   #charging = $state(false);
@@ -60,9 +61,9 @@ export class Ticket {
   get quote(): Quote | null {
     return this.#quote;
   }
-  /** Why the ticket cannot be charged as it is. */
+  /** Why the last press recorded nothing, or why the ticket cannot be charged as it is. */
   get problem(): Problem | null {
-    return this.#problem;
+    return this.#pressProblem ?? this.#quoteProblem;
   }
   /** Why what was typed as received cannot be read. */
   get receivedProblem(): Problem | null {
@@ -144,11 +145,13 @@ export class Ticket {
   async charge(lookAlikes: LookAlikePolicy = 'ask'): Promise<Pressed> {
     if (this.#charging || this.isEmpty) return { result: 'ignored' };
     this.#charging = true;
+    this.#pressProblem = null;
     try {
+      if (this.#quoteProblem) this.#requote();
       await this.#quoting;
-      const blocking = this.#problem ?? this.#receivedProblem ?? this.#tooLittle();
+      const blocking = this.#quoteProblem ?? this.#receivedProblem ?? this.#tooLittle();
       if (blocking) {
-        this.#problem = blocking;
+        this.#pressProblem = blocking;
         return { result: 'refused' };
       }
       const request: Charge = {
@@ -166,7 +169,7 @@ export class Ticket {
       return { result: 'recorded', checkout: answer.checkout };
     } catch (thrown) {
       this.#warnings = [];
-      this.#problem = toProblem(thrown);
+      this.#pressProblem = toProblem(thrown);
       return { result: 'refused' };
     } finally {
       this.#charging = false;
@@ -188,7 +191,8 @@ export class Ticket {
     this.#selected = null;
     this.#received = '';
     this.#quote = null;
-    this.#problem = null;
+    this.#quoteProblem = null;
+    this.#pressProblem = null;
     this.#receivedProblem = null;
     this.#warnings = [];
     this.#draft = null;
@@ -232,7 +236,8 @@ export class Ticket {
 
   #requote(): void {
     const asked = ++this.#quotes;
-    this.#problem = null;
+    this.#quoteProblem = null;
+    this.#pressProblem = null;
     this.#receivedProblem = null;
     if (this.isEmpty) {
       this.#quote = null;
@@ -260,7 +265,7 @@ export class Ticket {
       this.#quote = quote;
       this.#receivedProblem = unreadable;
     } catch (thrown) {
-      if (asked === this.#quotes) this.#problem = toProblem(thrown);
+      if (asked === this.#quotes) this.#quoteProblem = toProblem(thrown);
     }
   }
 }

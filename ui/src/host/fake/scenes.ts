@@ -7,8 +7,8 @@ import type { LookAlikePolicy } from '../../bindings/LookAlikePolicy';
 import type { ProblemCode } from '../../bindings/ProblemCode';
 import { CASHIER, FakeTill, PINS } from './till';
 
-export async function openScene(name: string): Promise<FakeTill> {
-  const till = new FakeTill();
+export async function openScene(name: string, answerMs?: number): Promise<FakeTill> {
+  const till = new FakeTill(answerMs);
   switch (name) {
     case 'welcome':
       break;

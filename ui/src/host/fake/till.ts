@@ -39,7 +39,8 @@ export const PINS: Record<string, string> = { [CASHIER.person_id]: '314159', [MA
 const PAGE = 20;
 const WINDOW_S = 600;
 const ANSWER_MS = 900;
-const SLOW_ANSWER_MS = 4000;
+/** How much longer an answer takes on a slow line. */
+const SLOW = 5;
 const FIRST_RETRY_MS = 5000;
 const LONGEST_RETRY_MS = 60_000;
 
@@ -78,6 +79,13 @@ export class FakeTill implements Host {
   #questions = 0;
   readonly #listeners = new Set<() => void>();
 
+  readonly #answerMs: number;
+
+  /** `answerMs` is how long YUPY takes. */
+  constructor(answerMs = ANSWER_MS) {
+    this.#answerMs = answerMs;
+  }
+
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
 
@@ -107,6 +115,11 @@ export class FakeTill implements Host {
         detail: 'buyer_name: forbidden characters',
         yupy_transaction_id: null,
       });
+  }
+
+  /** Hints at a change, as the shell does. */
+  hint(): void {
+    this.#changed();
   }
 
   identityCollisions = 0;
@@ -229,7 +242,7 @@ export class FakeTill implements Host {
     this.#count('send_now');
     const waiting = this.#sold.filter(({ summary }) => summary.state === 'queued');
     for (const sold of waiting) this.#attempt(sold);
-    await pause(this.#line === 'slow' ? SLOW_ANSWER_MS : ANSWER_MS);
+    await pause(this.#answerTime);
     for (const sold of waiting) if (sold.summary.state === 'sending') this.#settle(sold);
     return {
       attempted: waiting.length,
@@ -366,7 +379,11 @@ export class FakeTill implements Host {
       attempts: sold.summary.attempts + 1,
       next_attempt_at: null,
     });
-    sold.timer = setTimeout(() => this.#settle(sold), this.#line === 'slow' ? SLOW_ANSWER_MS : ANSWER_MS);
+    sold.timer = setTimeout(() => this.#settle(sold), this.#answerTime);
+  }
+
+  get #answerTime(): number {
+    return this.#line === 'slow' ? SLOW * this.#answerMs : this.#answerMs;
   }
 
   #settle(sold: Sold): void {
