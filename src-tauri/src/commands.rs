@@ -1,0 +1,224 @@
+//! What the page may ask for. A command is one expression: it hands its request to the desk.
+//!
+//! Every command is async: a synchronous one would run on the window's own thread and freeze it.
+
+use tauri::ipc::Invoke;
+use tauri::{Runtime, State};
+use turno_till::view::{
+    Charge, ChargeOutcome, ConnectRequest, CreateManagerRequest, Decide, DraftOpened, Frame, Offer,
+    OpenShiftRequest, PageRequest, Problem, Quote, QuoteRequest, Review, SalePage, SearchOffersRequest,
+    SeatMap, SeatMapRequest, SendReport, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+};
+
+use crate::desk::Desk;
+
+type Answer<T> = Result<T, Problem>;
+
+/// All that `command_names.rs` names.
+pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
+    tauri::generate_handler![
+        frame,
+        start_practice,
+        connect,
+        create_manager,
+        unlock,
+        lock,
+        open_shift,
+        search_offers,
+        seat_map,
+        open_draft,
+        quote,
+        charge,
+        pending,
+        recent_sales,
+        send_now,
+        reviews,
+        decide,
+        set_practice_line,
+        set_language,
+    ]
+}
+
+#[tauri::command]
+async fn frame(desk: State<'_, Desk>) -> Answer<Frame> {
+    desk.frame().await
+}
+
+#[tauri::command]
+async fn start_practice(desk: State<'_, Desk>) -> Answer<Frame> {
+    desk.start_practice().await
+}
+
+#[tauri::command]
+async fn connect(desk: State<'_, Desk>, request: ConnectRequest) -> Answer<Frame> {
+    desk.connect(request).await
+}
+
+#[tauri::command]
+async fn create_manager(desk: State<'_, Desk>, request: CreateManagerRequest) -> Answer<Frame> {
+    desk.create_manager(request).await
+}
+
+#[tauri::command]
+async fn unlock(desk: State<'_, Desk>, request: UnlockRequest) -> Answer<Frame> {
+    desk.unlock(request).await
+}
+
+#[tauri::command]
+async fn lock(desk: State<'_, Desk>) -> Answer<Frame> {
+    desk.lock().await
+}
+
+#[tauri::command]
+async fn open_shift(desk: State<'_, Desk>, request: OpenShiftRequest) -> Answer<Frame> {
+    desk.open_shift(request).await
+}
+
+#[tauri::command]
+async fn search_offers(desk: State<'_, Desk>, request: SearchOffersRequest) -> Answer<Vec<Offer>> {
+    desk.till().await?.search_offers(&request.text, request.limit).await
+}
+
+#[tauri::command]
+async fn seat_map(desk: State<'_, Desk>, request: SeatMapRequest) -> Answer<SeatMap> {
+    desk.till().await?.seat_map(&request.offer_id).await
+}
+
+#[tauri::command]
+async fn open_draft(desk: State<'_, Desk>) -> Answer<DraftOpened> {
+    Ok(desk.till().await?.open_draft())
+}
+
+#[tauri::command]
+async fn quote(desk: State<'_, Desk>, request: QuoteRequest) -> Answer<Quote> {
+    desk.till().await?.quote(&request)
+}
+
+#[tauri::command]
+async fn charge(desk: State<'_, Desk>, request: Charge) -> Answer<ChargeOutcome> {
+    desk.till().await?.charge(&request).await
+}
+
+#[tauri::command]
+async fn pending(desk: State<'_, Desk>, request: PageRequest) -> Answer<SalePage> {
+    desk.till().await?.pending(request.after).await
+}
+
+#[tauri::command]
+async fn recent_sales(desk: State<'_, Desk>, request: PageRequest) -> Answer<SalePage> {
+    desk.till().await?.recent_sales(request.after).await
+}
+
+#[tauri::command]
+async fn send_now(desk: State<'_, Desk>) -> Answer<SendReport> {
+    desk.till().await?.send_now().await
+}
+
+#[tauri::command]
+async fn reviews(desk: State<'_, Desk>) -> Answer<Vec<Review>> {
+    desk.till().await?.reviews().await
+}
+
+#[tauri::command]
+async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
+    desk.decide(request).await
+}
+
+#[tauri::command]
+async fn set_practice_line(desk: State<'_, Desk>, request: SetPracticeLineRequest) -> Answer<Frame> {
+    desk.set_practice_line(request).await
+}
+
+#[tauri::command]
+async fn set_language(desk: State<'_, Desk>, request: SetLanguageRequest) -> Answer<Frame> {
+    desk.set_language(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+    use tauri::ipc::{CallbackFn, InvokeBody};
+    use tauri::test::{INVOKE_KEY, MockRuntime, get_ipc_response, mock_builder};
+    use tauri::webview::InvokeRequest;
+    use tauri::{App, Manager, WebviewWindow, WebviewWindowBuilder};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::command_names::COMMANDS;
+    use crate::desk::Folders;
+    use crate::options::Options;
+
+    /// The shell without a window: our handler behind the real capability file.
+    fn app(folder: &TempDir) -> App<MockRuntime> {
+        let context = tauri::generate_context!(test = true);
+        let app = mock_builder().invoke_handler(handler()).build(context).expect("the shell starts");
+        let [data, secrets] = ["data", "state"].map(|name| folder.path().join(name));
+        app.manage(Desk::new(Folders { data, secrets }, Options::default()));
+        app
+    }
+
+    fn window(app: &App<MockRuntime>, label: &str) -> WebviewWindow<MockRuntime> {
+        WebviewWindowBuilder::new(app, label, tauri::WebviewUrl::default())
+            .build()
+            .expect("a mocked window opens")
+    }
+
+    fn invoke(window: &WebviewWindow<MockRuntime>, command: &str) -> Result<Value, Value> {
+        let request = InvokeRequest {
+            cmd: command.into(),
+            callback: CallbackFn(0),
+            error: CallbackFn(1),
+            url: "tauri://localhost".parse().unwrap(),
+            body: InvokeBody::Json(json!({})),
+            headers: tauri::http::HeaderMap::new(),
+            invoke_key: INVOKE_KEY.to_owned(),
+        };
+        get_ipc_response(window, request).map(|body| body.deserialize().unwrap())
+    }
+
+    #[test]
+    fn the_window_may_call_every_command_and_each_has_a_handler() {
+        let folder = TempDir::new().unwrap();
+        let app = app(&folder);
+        let main = window(&app, "main");
+        assert_eq!(invoke(&main, "frame").unwrap()["phase"]["phase"], "welcome");
+        for command in COMMANDS {
+            // Without arguments most are refused; what counts is who refuses.
+            let refusal = invoke(&main, command).err().unwrap_or_default();
+            let text = refusal.as_str().unwrap_or_default();
+            assert!(!text.contains("not allowed"), "{command} lacks its permission: {text}");
+            assert!(!text.contains("not found"), "{command} has no handler: {text}");
+        }
+        // One needs no arguments and was in earnest.
+        assert_eq!(invoke(&main, "frame").unwrap()["phase"]["phase"], "locked");
+    }
+
+    #[test]
+    fn another_window_and_another_command_are_refused() {
+        let folder = TempDir::new().unwrap();
+        let app = app(&folder);
+        let other = window(&app, "other");
+        assert!(invoke(&other, "frame").is_err(), "the capability is for the window `main` only");
+        let main = window(&app, "main");
+        for foreign in ["plugin:fs|read_file", "plugin:webview|create_webview", "no_such_command"] {
+            assert!(invoke(&main, foreign).is_err(), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn the_capability_grants_our_commands_and_listening_and_nothing_else() {
+        let file = include_str!("../capabilities/main.json");
+        let capability: Value = serde_json::from_str(file).unwrap();
+        assert_eq!(capability["windows"], json!(["main"]));
+        let granted = capability["permissions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap().to_owned());
+        let ours = COMMANDS.iter().map(|command| format!("allow-{}", command.replace('_', "-")));
+        let listening = ["core:event:allow-listen", "core:event:allow-unlisten"].map(str::to_owned);
+        assert_eq!(granted.collect::<BTreeSet<_>>(), ours.chain(listening).collect());
+    }
+}

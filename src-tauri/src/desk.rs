@@ -1,0 +1,274 @@
+//! Where the program stands: which data folder it holds, which profile is open in it, and the till that works there.
+//!
+//! Invariant: whatever cannot be opened is a phase with a problem that the window shows, never a crash, and nothing in
+//! the folder was changed by the attempt. A profile is chosen once its till is set up, not before.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::{Mutex, OnceCell, watch};
+use turno_till::view::{
+    ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, Phase, Problem,
+    ProblemCode, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+};
+use turno_till::{Options as TillOptions, Till};
+
+use crate::folder::{DataFolder, FolderError, Profile};
+use crate::options::Options;
+use crate::practice::Practice;
+
+/// The currency that is shown before a till knows its own.
+const CURRENCY: &str = "PEN";
+
+/// The folders that a till lives in.
+pub struct Folders {
+    pub data: PathBuf,
+    /// For what must not lie beside the data: a copy of the data folder can then not pass for this till.
+    pub secrets: PathBuf,
+}
+
+pub struct Desk {
+    folders: Folders,
+    options: Options,
+    opened: OnceCell<Result<Opened, Problem>>,
+    changes: watch::Sender<u64>,
+}
+
+struct Opened {
+    folder: DataFolder,
+    at_work: RwLock<Option<AtWork>>,
+    /// One set-up at a time, however often somebody presses.
+    setting_up: Mutex<()>,
+}
+
+#[derive(Clone)]
+struct AtWork {
+    till: Till,
+    practice: Option<Arc<Practice>>,
+}
+
+impl Desk {
+    /// Touches nothing yet.
+    pub fn new(folders: Folders, options: Options) -> Self {
+        Self { folders, options, opened: OnceCell::new(), changes: watch::Sender::new(0) }
+    }
+
+    /// Fires whenever something on the screen may be out of date.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Takes the folder and opens what was chosen in it, the first time; afterwards says what came of that.
+    pub async fn open(&self) {
+        self.opened.get_or_init(|| self.take_folder()).await;
+    }
+
+    /// Ends sending and lets go of the folder.
+    pub async fn close(&self) {
+        let at_work = self.opened.get().and_then(|opened| opened.as_ref().ok()).and_then(Opened::put_down);
+        if let Some(at_work) = at_work {
+            at_work.till.close().await;
+        }
+    }
+
+    /// The till at work; without one there is nothing to ask.
+    pub async fn till(&self) -> Result<Till, Problem> {
+        Ok(self.opened().await?.at_work()?.till)
+    }
+
+    // --- opening ----------------------------------------------------------------------------
+
+    async fn opened(&self) -> Result<&Opened, Problem> {
+        self.open().await;
+        let opened = self.opened.get().expect("it was opened the line before");
+        opened.as_ref().map_err(Problem::clone)
+    }
+
+    async fn take_folder(&self) -> Result<Opened, Problem> {
+        self.try_take_folder().await.map_err(|problem| {
+            let said = problem.detail.as_deref().unwrap_or_default();
+            tracing::error!(code = ?problem.code, said, "the till cannot be opened");
+            // What a person needs to find out more is which folder it was.
+            Problem { detail: Some(self.folders.data.display().to_string()), ..problem }
+        })
+    }
+
+    async fn try_take_folder(&self) -> Result<Opened, Problem> {
+        let folder = DataFolder::claim(&self.folders.data)?;
+        if let Some(language) = self.options.lang {
+            folder.choose_language(language)?;
+        }
+        let at_work = match if self.options.practice { Some(Profile::Practice) } else { folder.profile() } {
+            None => None,
+            Some(Profile::Practice) => Some(self.practise(&folder).await?),
+            Some(Profile::Live) => {
+                let till = self.open_till(&folder.of(Profile::Live), None).await?;
+                Some(AtWork { till, practice: None })
+            }
+        };
+        if let Some(at_work) = &at_work {
+            self.begin(at_work);
+        }
+        Ok(Opened { folder, at_work: RwLock::new(at_work), setting_up: Mutex::new(()) })
+    }
+
+    async fn open_till(&self, folder: &Path, address: Option<String>) -> Result<Till, Problem> {
+        std::fs::create_dir_all(folder).map_err(FolderError::from)?;
+        let options = TillOptions::new(folder.to_owned(), self.folders.secrets.clone());
+        Till::open(TillOptions { address, ..options }).await
+    }
+
+    /// Starts the practice server and, beside it, a till that knows it.
+    async fn practise(&self, folder: &DataFolder) -> Result<AtWork, Problem> {
+        let place = folder.of(Profile::Practice);
+        let practice = Practice::start(&place).await?;
+        let till = self.open_till(&place, Some(practice.address())).await?;
+        practice.take_in(&till).await?;
+        folder.choose_profile(Profile::Practice)?;
+        Ok(AtWork { till, practice: Some(Arc::new(practice)) })
+    }
+
+    /// From here on the till's changes are the screen's.
+    fn begin(&self, at_work: &AtWork) {
+        let mut of_till = at_work.till.changes();
+        let changes = self.changes.clone();
+        tauri::async_runtime::spawn(async move {
+            while of_till.changed().await.is_ok() {
+                changes.send_modify(|version| *version += 1);
+            }
+        });
+    }
+
+    // --- what the screen shows --------------------------------------------------------------
+
+    pub async fn frame(&self) -> Result<Frame, Problem> {
+        let opened = match self.opened().await {
+            Ok(opened) => opened,
+            Err(problem) => return Ok(self.empty_frame(Phase::Unavailable { problem })),
+        };
+        let Ok(AtWork { till, practice }) = opened.at_work() else {
+            return Ok(self.empty_frame(Phase::Welcome));
+        };
+        let empty = self.empty_frame(till.phase().await?);
+        let device = till.device();
+        Ok(Frame {
+            currency: device.as_ref().map_or(empty.currency, |(_, currency)| currency.clone()),
+            device_id: device.map(|(device_id, _)| device_id),
+            status: till.status().await?,
+            practice: practice.map(|practice| practice.view()),
+            managers: till.managers().await?,
+            ..empty
+        })
+    }
+
+    fn empty_frame(&self, phase: Phase) -> Frame {
+        Frame {
+            phase,
+            language: self.language(),
+            device_id: None,
+            currency: CURRENCY.to_owned(),
+            status: None,
+            practice: None,
+            managers: Vec::new(),
+        }
+    }
+
+    fn language(&self) -> Language {
+        let opened = self.opened.get().and_then(|opened| opened.as_ref().ok());
+        opened.and_then(|opened| opened.folder.language()).or(self.options.lang).unwrap_or(Language::Es)
+    }
+
+    // --- commands that end in a new frame ---------------------------------------------------
+
+    pub async fn start_practice(&self) -> Result<Frame, Problem> {
+        let opened = self.opened().await?;
+        let _alone = opened.setting_up.lock().await;
+        if opened.at_work().is_err() {
+            let at_work = self.practise(&opened.folder).await?;
+            self.begin(&at_work);
+            opened.take_up(at_work);
+        }
+        self.frame().await
+    }
+
+    pub async fn connect(&self, request: ConnectRequest) -> Result<Frame, Problem> {
+        let opened = self.opened().await?;
+        let _alone = opened.setting_up.lock().await;
+        if opened.at_work().is_ok() {
+            return Err(ProblemCode::NotAllowedNow.into());
+        }
+        let till = self.open_till(&opened.folder.of(Profile::Live), None).await?;
+        // A till that enrolled and was killed before the profile was chosen is enrolled all the same.
+        if !till.is_enrolled()
+            && let Err(problem) = till.connect(&request).await
+        {
+            till.close().await;
+            return Err(problem);
+        }
+        opened.folder.choose_profile(Profile::Live)?;
+        let at_work = AtWork { till, practice: None };
+        self.begin(&at_work);
+        opened.take_up(at_work);
+        self.frame().await
+    }
+
+    pub async fn create_manager(&self, request: CreateManagerRequest) -> Result<Frame, Problem> {
+        self.till().await?.create_manager(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn unlock(&self, request: UnlockRequest) -> Result<Frame, Problem> {
+        self.till().await?.unlock(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn lock(&self) -> Result<Frame, Problem> {
+        self.till().await?.lock();
+        self.frame().await
+    }
+
+    pub async fn open_shift(&self, request: OpenShiftRequest) -> Result<Frame, Problem> {
+        self.till().await?.open_shift(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn decide(&self, request: Decide) -> Result<Frame, Problem> {
+        self.till().await?.decide(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn set_practice_line(&self, request: SetPracticeLineRequest) -> Result<Frame, Problem> {
+        let practice = self.opened().await?.at_work()?.practice;
+        practice.ok_or(ProblemCode::NotAllowedNow)?.set_line(request.line)?;
+        self.frame().await
+    }
+
+    pub async fn set_language(&self, request: SetLanguageRequest) -> Result<Frame, Problem> {
+        self.opened().await?.folder.choose_language(request.language)?;
+        self.frame().await
+    }
+}
+
+impl Opened {
+    fn at_work(&self) -> Result<AtWork, Problem> {
+        let at_work = self.at_work.read().unwrap_or_else(PoisonError::into_inner);
+        at_work.clone().ok_or_else(|| ProblemCode::NotAllowedNow.into())
+    }
+
+    fn take_up(&self, at_work: AtWork) {
+        *self.at_work.write().unwrap_or_else(PoisonError::into_inner) = Some(at_work);
+    }
+
+    fn put_down(&self) -> Option<AtWork> {
+        self.at_work.write().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl From<FolderError> for Problem {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::InUse => ProblemCode::FolderInUse.into(),
+            FolderError::NotWritable(error) => Self::with(ProblemCode::FolderNotWritable, error.to_string()),
+        }
+    }
+}

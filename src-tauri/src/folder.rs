@@ -1,0 +1,134 @@
+//! The data folder: who holds it, and which profile was chosen in it.
+//!
+//! Invariant: one process owns a data folder. The lock is the operating system's, so a process that is killed
+//! leaves nothing behind that would keep the next one out. What belongs to a profile lives in a folder of its own
+//! (`practice/`, `live/`), so that practice can never touch a real sale.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use turno_till::view::Language;
+
+use crate::word;
+
+const LOCK_FILE: &str = "lock";
+const PROFILE_FILE: &str = "profile";
+const LANGUAGE_FILE: &str = "language";
+
+/// Which of the two lives of a data folder is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    Practice,
+    Live,
+}
+
+impl Profile {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Practice => "practice",
+            Self::Live => "live",
+        }
+    }
+}
+
+const fn language_word(language: Language) -> &'static str {
+    match language {
+        Language::Es => "es",
+        Language::En => "en",
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("another process holds the data folder")]
+    InUse,
+    #[error("the data folder cannot be written")]
+    NotWritable(#[from] io::Error),
+}
+
+/// A data folder that this process holds for as long as the value lives.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    /// Closing the file gives the folder back.
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Makes the folder if need be and takes it for this process.
+    pub fn claim(path: &Path) -> Result<Self, FolderError> {
+        fs::create_dir_all(path)?;
+        let lock =
+            File::options().read(true).write(true).create(true).truncate(false).open(path.join(LOCK_FILE))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(FolderError::InUse),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+
+    /// The profile that was chosen, if one was.
+    pub fn profile(&self) -> Option<Profile> {
+        let word = word::read(&self.path.join(PROFILE_FILE))?;
+        [Profile::Practice, Profile::Live].into_iter().find(|profile| profile.word() == word)
+    }
+
+    pub fn choose_profile(&self, profile: Profile) -> Result<(), FolderError> {
+        Ok(word::write(&self.path.join(PROFILE_FILE), profile.word())?)
+    }
+
+    /// The language that was chosen, if one was.
+    pub fn language(&self) -> Option<Language> {
+        let word = word::read(&self.path.join(LANGUAGE_FILE))?;
+        [Language::Es, Language::En].into_iter().find(|language| language_word(*language) == word)
+    }
+
+    pub fn choose_language(&self, language: Language) -> Result<(), FolderError> {
+        Ok(word::write(&self.path.join(LANGUAGE_FILE), language_word(language))?)
+    }
+
+    /// Where everything of a profile lives.
+    pub fn of(&self, profile: Profile) -> PathBuf {
+        self.path.join(profile.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_held_by_one_at_a_time_and_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = DataFolder::claim(folder.path()).unwrap();
+        assert!(matches!(DataFolder::claim(folder.path()), Err(FolderError::InUse)));
+        drop(first);
+        DataFolder::claim(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_not_writable() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a-file");
+        fs::write(&file, "").unwrap();
+        for path in [file.clone(), file.join("below")] {
+            assert!(
+                matches!(DataFolder::claim(&path), Err(FolderError::NotWritable(_))),
+                "{}",
+                path.display()
+            );
+        }
+    }
+
+    #[test]
+    fn choices_are_remembered_and_profiles_are_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::claim(folder.path()).unwrap();
+        assert_eq!((data.profile(), data.language()), (None, None));
+        data.choose_profile(Profile::Practice).unwrap();
+        data.choose_language(Language::En).unwrap();
+        assert_eq!((data.profile(), data.language()), (Some(Profile::Practice), Some(Language::En)));
+        assert_ne!(data.of(Profile::Practice), data.of(Profile::Live));
+    }
+}

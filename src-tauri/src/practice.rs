@@ -1,0 +1,147 @@
+//! Practice: a real server inside this program, with an invented company, on a line that fails to order.
+//!
+//! Nothing leaves this machine: the server listens on loopback only, and everything that it keeps is in `practice/` of
+//! the data folder. Invariant: to the till this is a server like any other; it enrols, sells and sends over a socket.
+
+mod line;
+mod portal;
+mod timetable;
+
+use std::path::{Path, PathBuf};
+
+use tauri::async_runtime::spawn;
+use tokio::sync::watch;
+use turno_domain::Currency;
+use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
+use turno_protocol::secret::Secret;
+use turno_server::{
+    Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, SqliteLedger,
+    SqliteOptions,
+};
+use turno_till::Till;
+use turno_till::clock::{Clock, SystemClock};
+use turno_till::view::{self, ConnectRequest, PracticeLine, PracticePin, Problem, ProblemCode, Role};
+
+use self::line::LineListener;
+use crate::word;
+
+const DATABASE: &str = "yupy.db";
+/// A line that was cut stays cut over a restart, as in life.
+const LINE_FILE: &str = "line";
+/// Used between this program and itself; whoever else reaches the loopback port of a practice server sells nothing.
+const ENROLMENT_CODE: &str = "PRACTICA";
+
+/// Who works here: id, name, role, PIN. Roles for names, so that nobody looks for a person.
+const PEOPLE: [(&str, &str, Role, &str); 2] =
+    [("cashier", "Caja", Role::Cashier, "314159"), ("manager", "Encargado", Role::Manager, "271828")];
+
+const LINES: [PracticeLine; 5] = [
+    PracticeLine::Online,
+    PracticeLine::Offline,
+    PracticeLine::LostReply,
+    PracticeLine::Slow,
+    PracticeLine::Portal,
+];
+
+/// The server runs as long as the program does.
+pub struct Practice {
+    address: String,
+    line: watch::Sender<PracticeLine>,
+    line_file: PathBuf,
+}
+
+impl Practice {
+    /// Starts the server on its file in the folder, with today's catalog.
+    pub async fn start(folder: &Path) -> Result<Self, Problem> {
+        Self::try_start(folder).await.map_err(|error| {
+            tracing::error!(%error, "the practice server cannot start");
+            Problem::with(ProblemCode::PracticeFailed, error.to_string())
+        })
+    }
+
+    async fn try_start(folder: &Path) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        std::fs::create_dir_all(folder)?;
+        let ledger = SqliteLedger::open(&folder.join(DATABASE), SqliteOptions::default()).await?;
+        found_company(&ledger).await?;
+
+        let line_file = folder.join(LINE_FILE);
+        let line = watch::Sender::new(remembered(&line_file));
+        let listener = LineListener::bind(line.subscribe())?;
+        let address = format!("http://{}", listener.address());
+        let router = portal::behind_portal(turno_server::app(ledger, Config::default()), line.subscribe());
+        spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "the practice server stopped");
+            }
+        });
+        Ok(Self { address, line, line_file })
+    }
+
+    /// Where the server is now; another port at every start.
+    pub fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    /// Makes the till one of the invented company's, with the people whose PINs the screen shows.
+    pub async fn take_in(&self, till: &Till) -> Result<(), Problem> {
+        if !till.is_enrolled() {
+            // Somebody who cut the line before there was a till to cut off would never get one.
+            self.set_line(PracticeLine::Online)?;
+            let request =
+                ConnectRequest { address: self.address(), enrolment_code: ENROLMENT_CODE.to_owned() };
+            till.connect(&request).await?;
+        }
+        for (person_id, name, role, pin) in PEOPLE {
+            till.add_person(person_id, name, role, pin).await?;
+        }
+        Ok(())
+    }
+
+    /// What the screen shows of it.
+    pub fn view(&self) -> view::Practice {
+        let pin = |(_, name, role, pin): (&str, &str, Role, &str)| PracticePin {
+            name: name.to_owned(),
+            role,
+            pin: pin.to_owned(),
+        };
+        view::Practice { pins: PEOPLE.map(pin).into(), line: *self.line.borrow() }
+    }
+
+    /// Acts at once, on open connections too.
+    pub fn set_line(&self, line: PracticeLine) -> Result<(), Problem> {
+        word::write(&self.line_file, line_word(line))
+            .map_err(|error| Problem::with(ProblemCode::FolderNotWritable, error.to_string()))?;
+        self.line.send_replace(line);
+        Ok(())
+    }
+}
+
+async fn found_company(ledger: &SqliteLedger) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let scope = Scope {
+        company: Company::parse("turno-practica")?,
+        integration: Integration::parse("cajas")?,
+        environment: Environment::parse("practice")?,
+    };
+    let name = "Transportes de Práctica".to_owned();
+    let (company, integration) = (scope.company.clone(), scope.integration.clone());
+    ledger.put_company(CompanySettings { company: company.clone(), name, currency: Currency::PEN }).await?;
+    ledger.put_integration(IntegrationSettings::new(company.clone(), integration.clone())).await?;
+    ledger.put_catalog(company, integration, timetable::catalog(SystemClock.now())).await?;
+    let code = NewEnrolmentCode::with_code(&Secret::new(ENROLMENT_CODE), scope, DeviceId::parse("D01")?);
+    Ok(ledger.put_enrolment_code(code).await?)
+}
+
+fn remembered(file: &Path) -> PracticeLine {
+    let word = word::read(file).unwrap_or_default();
+    LINES.into_iter().find(|line| line_word(*line) == word).unwrap_or_default()
+}
+
+const fn line_word(line: PracticeLine) -> &'static str {
+    match line {
+        PracticeLine::Online => "online",
+        PracticeLine::Offline => "offline",
+        PracticeLine::LostReply => "lost_reply",
+        PracticeLine::Slow => "slow",
+        PracticeLine::Portal => "portal",
+    }
+}
