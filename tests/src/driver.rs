@@ -43,6 +43,8 @@ impl Driver {
             .env("GDK_BACKEND", "x11")
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
             .env("NO_AT_BRIDGE", "1")
+            // It would still be writing when the home folder goes.
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
             .env("HOME", home)
             .env("XDG_DATA_HOME", home.join("data"))
             .env("XDG_CACHE_HOME", home.join("cache"))

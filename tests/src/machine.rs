@@ -34,9 +34,14 @@ impl Machine {
         &self.data
     }
 
-    /// The embedded server's database, for looking at when the till is closed.
+    /// The practice server's database, for looking at when the till is closed.
     pub fn server_database(&self) -> PathBuf {
         self.data.join("practice/yupy.db")
+    }
+
+    /// The practice till's database, for looking at when the till is closed.
+    pub fn till_database(&self) -> PathBuf {
+        self.data.join("practice/till.db")
     }
 
     /// Opens the till in practice.

@@ -3,23 +3,25 @@
 //! Parts of the page are named by their `data-testid`. Every look waits until what it looks for is there; a look in
 //! vain leaves a picture of the window and its text.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use thirtyfour::{By, TypingData, WebDriver};
 
 use crate::driver::Driver;
+use crate::process::{self, child_named};
 use crate::tree;
 use crate::wait::until;
-use crate::{process, process::child_named};
 
 /// Ends with the value.
 pub struct Window {
     /// Nothing once the window was killed.
     page: Option<WebDriver>,
     _driver: Driver,
-    till: u32,
+    /// The till's process; nothing once it was killed.
+    till: Option<u32>,
 }
 
 /// One part of the page at one moment.
@@ -27,9 +29,20 @@ pub struct Window {
 pub struct Part {
     pub text: String,
     /// `data-state`, `data-code` and so on, without the prefix.
-    pub data: std::collections::BTreeMap<String, String>,
+    pub data: BTreeMap<String, String>,
     pub value: Option<String>,
     pub is_enabled: bool,
+}
+
+impl Part {
+    pub fn test_id(&self) -> &str {
+        self.data.get("testid").map_or("", String::as_str)
+    }
+
+    /// Whether `data-{name}` is this.
+    pub fn is(&self, name: &str, value: &str) -> bool {
+        self.data.get(name).is_some_and(|found| found == value)
+    }
 }
 
 impl Window {
@@ -37,13 +50,16 @@ impl Window {
         let page = driver.open(binary, args).await?;
         let name = binary.file_name().context("a program has a name")?.to_string_lossy();
         let till = child_named(driver.id(), &name)?.context("the driver has no till")?;
-        Ok(Self { page: Some(page), _driver: driver, till })
+        Ok(Self { page: Some(page), _driver: driver, till: Some(till) })
     }
 
     /// `kill -9`: no warning, no goodbye.
     pub async fn kill(mut self) -> Result<()> {
         self.forget_page();
-        process::kill(self.till).await
+        match self.till.take() {
+            Some(till) => process::kill(till).await,
+            None => Ok(()),
+        }
     }
 
     /// Types into whatever has the focus.
@@ -60,6 +76,13 @@ impl Window {
         .await
     }
 
+    /// Two clicks as fast as the pointer can.
+    pub async fn double_click(&self, test_id: &str) -> Result<()> {
+        self.see(test_id).await?;
+        let element = self.page().find(By::Css(css(test_id))).await?;
+        Ok(self.page().action_chain().double_click_element(&element).perform().await?)
+    }
+
     /// The part, once it is on the screen.
     pub async fn see(&self, test_id: &str) -> Result<Part> {
         self.see_where(test_id, "is on the screen", |_| true).await
@@ -72,8 +95,7 @@ impl Window {
 
     /// The part, once its `data-state` is this.
     pub async fn see_state(&self, test_id: &str, state: &str) -> Result<Part> {
-        let is_so = |part: &Part| part.data.get("state").is_some_and(|found| found == state);
-        self.see_where(test_id, &format!("is in the state {state}"), is_so).await
+        self.see_where(test_id, &format!("is in the state {state}"), |part| part.is("state", state)).await
     }
 
     /// The part, once it is as asked. `what` completes the sentence "until `part` …".
@@ -82,6 +104,18 @@ impl Window {
             Ok(self.look(test_id).await?.filter(|part| wanted(part)))
         })
         .await
+    }
+
+    /// The first visible part that fits a CSS selector, once there is one.
+    pub async fn see_match(&self, selector: &str) -> Result<Part> {
+        let look = async || Ok(self.look_all(selector).await?.into_iter().next());
+        self.wait(&format!("`{selector}` is on the screen"), look).await
+    }
+
+    /// Waits until the keyboard is in the part.
+    pub async fn see_focused(&self, test_id: &str) -> Result<()> {
+        self.see_match(&format!("{}:focus", css(test_id))).await?;
+        Ok(())
     }
 
     /// Waits until the part is not on the screen any more.
@@ -122,10 +156,12 @@ impl Window {
     }
 
     /// Keeps a picture of the window and tells where.
-    pub async fn screenshot(&self, name: &str) -> Result<std::path::PathBuf> {
+    pub async fn screenshot(&self, name: &str) -> Result<PathBuf> {
         let folder = tree::screenshots();
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{name}.png"));
+        // What the page is may be a frame ahead of what was painted.
+        self.page().execute_async(PAINTED, Vec::new()).await?;
         self.page().screenshot(&path).await?;
         Ok(path)
     }
@@ -146,13 +182,21 @@ impl Drop for Window {
     fn drop(&mut self) {
         self.forget_page();
         // The driver does not take its program along when it is killed.
-        std::process::Command::new("kill").args(["-9", &self.till.to_string()]).status().ok();
+        if let Some(till) = self.till {
+            std::process::Command::new("kill").args(["-9", &till.to_string()]).status().ok();
+        }
     }
 }
 
 fn css(test_id: &str) -> String {
     format!("[data-testid=\"{test_id}\"]")
 }
+
+/// Calls back after everything up to now was painted.
+const PAINTED: &str = "
+    const done = arguments[0];
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+";
 
 /// Everything about the visible parts in one go, so that a page that changes meanwhile cannot tear it.
 const LOOK: &str = "

@@ -1,1 +1,11 @@
-//! The real window, under Xvfb, driven as a person would.
+//! The real window, under a screen of its own, handled as a person handles it.
+//!
+//! What the server did is read from its own database after the till is closed, so that the till's word about itself is
+//! never the only witness.
+
+mod ledger;
+mod offline;
+mod refusals;
+mod review;
+mod sell;
+mod steps;

@@ -1,0 +1,81 @@
+//! What cannot work says so on the screen, and leaves everything as it was.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+
+use anyhow::Result;
+use turno_tests::{Key, Machine, Window};
+
+use crate::steps::selling;
+
+async fn see_unavailable(till: &Window, code: &str) -> Result<()> {
+    let part =
+        till.see_where("problem", &format!("has the code {code}"), |part| part.is("code", code)).await?;
+    assert!(part.text.contains("/turno"), "it names the folder: {}", part.text);
+    till.screenshot(&format!("unavailable-{code}")).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_folder_in_use_is_refused_and_the_first_till_goes_on() -> Result<()> {
+    let machine = Machine::new()?;
+    let first = selling(&machine).await?;
+    let second = machine.practise().await?;
+    see_unavailable(&second, "folder_in_use").await?;
+    drop(second);
+    crate::steps::sell_seat(&first, "8A", "").await?;
+    crate::steps::see_accepted(&first).await
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_and_not_touched() -> Result<()> {
+    let machine = Machine::new()?;
+    selling(&machine).await?.kill().await?;
+    let database = machine.till_database();
+    let connection = rusqlite::Connection::open(&database)?;
+    connection.pragma_update(None, "user_version", 999)?;
+    connection.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+    drop(connection);
+    let before = fs::read(&database)?;
+
+    let till = machine.open(&[]).await?;
+    see_unavailable(&till, "database_newer").await?;
+    till.kill().await?;
+    assert!(fs::read(&database)? == before, "the database is byte for byte what it was");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_named() -> Result<()> {
+    let machine = Machine::new()?;
+    // Permissions do not bind everybody who runs tests; a file where the folder should be does.
+    fs::write(machine.data(), "")?;
+    let till = machine.practise().await?;
+    see_unavailable(&till, "folder_not_writable").await
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_answers_is_refused_and_can_be_corrected() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = machine.open(&[]).await?;
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+    connect(&till, &format!("http://{closed}"), "K7M2P").await?;
+    till.see_where("problem", "says why", |part| part.is("code", "address_unreachable")).await?;
+    till.screenshot("address-unreachable").await?;
+    till.see_where("connect-submit", "can be pressed again", |part| part.is_enabled).await?;
+    till.kill().await?;
+    // Nothing was chosen: the next start asks again.
+    let till = machine.open(&[]).await?;
+    till.see("welcome-practice").await?;
+    Ok(())
+}
+
+async fn connect(till: &Window, address: &str, code: &str) -> Result<()> {
+    till.click("welcome-connect").await?;
+    till.see_focused("connect-address").await?;
+    till.keys(address).await?;
+    till.keys(Key::Tab).await?;
+    till.see_focused("connect-code").await?;
+    till.keys(code).await?;
+    till.keys(Key::Enter).await
+}

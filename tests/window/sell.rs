@@ -1,0 +1,114 @@
+//! Selling with a network that is there.
+
+use anyhow::Result;
+use turno_tests::{Key, Machine};
+
+use crate::ledger::{audit, transactions};
+use crate::steps::{
+    choose_seat, last_sale, next_sale, open_shift, see_accepted, see_pending, sell_seat, selling, unlock,
+};
+
+#[tokio::test]
+async fn a_sale_by_keyboard_alone_is_saved_here_and_accepted_by_yupy() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = machine.open(&[]).await?;
+    till.see_focused("welcome-practice").await?;
+    till.screenshot("welcome").await?;
+    till.keys(Key::Enter).await?;
+    till.see("pin-input").await?;
+    till.screenshot("locked").await?;
+    unlock(&till).await?;
+    open_shift(&till).await?;
+    choose_seat(&till, "12A", "María Ramos").await?;
+    till.keys("100").await?;
+    till.see_where("change", "shows the change", |part| part.text.contains('.')).await?;
+    till.screenshot("sell").await?;
+    till.keys(Key::Enter).await?;
+    let sale = next_sale(&till, None).await?;
+    // The next sale can start at once.
+    till.see_focused("search").await?;
+    see_accepted(&till).await?;
+    see_pending(&till, 0).await?;
+    till.screenshot("sold").await?;
+    till.kill().await?;
+
+    let held = transactions(&machine)?;
+    assert_eq!(held.len(), 1, "{held:?}");
+    assert_eq!(held[0].external_id, sale);
+    assert_eq!(held[0].seat.as_deref(), Some("12A"));
+    assert_eq!(held[0].buyer_name.as_deref(), Some("María Ramos"));
+    assert_eq!(audit(&machine, "created")?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn pressing_the_key_that_charges_twice_records_one_sale() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    choose_seat(&till, "12B", "").await?;
+    till.keys(Key::F9 + Key::F9).await?;
+    next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    till.keys(Key::F6).await?;
+    till.wait("the list of sales has one", async || {
+        Ok((till.look_all("[data-testid^=sale-]").await?.len() == 1).then_some(()))
+    })
+    .await?;
+    till.kill().await?;
+    assert_eq!(transactions(&machine)?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_double_click_on_the_button_that_charges_records_one_sale() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    choose_seat(&till, "12C", "").await?;
+    till.double_click("charge").await?;
+    let first = next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    // Whatever a second press could have recorded comes before the next sale.
+    sell_seat(&till, "12D", "").await?;
+    see_accepted(&till).await?;
+    till.kill().await?;
+    let held = transactions(&machine)?;
+    assert_eq!(held.len(), 2, "{held:?}");
+    assert_eq!(held[0].external_id, first);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_name_that_looks_like_a_page_stays_text() -> Result<()> {
+    const NAME: &str = "<img src=x onerror=\"document.title='taken'\"><b>Ana</b> & 'Co'";
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    sell_seat(&till, "9A", NAME).await?;
+    see_accepted(&till).await?;
+    till.keys(Key::F6).await?;
+    let shows_it = |text: &str| text.contains(NAME);
+    till.wait("the list shows the name as it was typed", async || {
+        Ok(till.look_all("[data-testid^=sale-]").await?.iter().any(|sale| shows_it(&sale.text)).then_some(()))
+    })
+    .await?;
+    assert_eq!(till.script("return document.title").await?, "Turno");
+    assert_eq!(till.script("return document.querySelectorAll('img, main b:not([class])').length").await?, 0);
+    till.kill().await?;
+    assert_eq!(transactions(&machine)?[0].buyer_name.as_deref(), Some(NAME));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_page_cannot_reach_the_network() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    let reached = till
+        .script(
+            "const seen = [];
+             document.addEventListener('securitypolicyviolation', (event) => seen.push(event.effectiveDirective));
+             return fetch('http://127.0.0.1:9/').then(() => ['reached'], () => seen);",
+        )
+        .await?;
+    assert_eq!(reached, serde_json::json!(["connect-src"]), "the policy stops it, not the network");
+    assert_eq!(last_sale(&till).await?, None);
+    Ok(())
+}
