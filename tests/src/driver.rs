@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use thirtyfour::{Capabilities, WebDriver};
 use tokio::net::TcpStream;
 
 use crate::process::Owned;
 use crate::screen::Screen;
 use crate::wait::until;
+use crate::webdriver::Session;
 
 /// The driver cannot choose a port by itself and tell it, so it is given one that was free a moment ago; another
 /// process may be quicker.
@@ -69,12 +69,10 @@ impl Driver {
     }
 
     /// Starts the program and waits for its page.
-    pub async fn open(&self, binary: &Path, args: &[String]) -> Result<WebDriver> {
+    pub async fn open(&self, binary: &Path, args: &[String]) -> Result<Session> {
         // No browser name: WebKitWebDriver would compare it with the program's.
-        let mut capabilities = Capabilities::new();
-        capabilities.set("webkitgtk:browserOptions", json!({ "binary": binary, "args": args }))?;
-        let url = format!("http://127.0.0.1:{}", self.port);
-        WebDriver::new(url, capabilities)
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": binary, "args": args } });
+        Session::start(self.port, &capabilities)
             .await
             .with_context(|| format!("no session with {}", binary.display()))
     }

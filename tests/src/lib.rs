@@ -9,9 +9,10 @@ mod process;
 mod screen;
 pub mod tree;
 mod wait;
+mod webdriver;
 mod window;
 
 pub use machine::Machine;
-pub use thirtyfour::Key;
 pub use wait::until;
+pub use webdriver::key;
 pub use window::Window;

@@ -8,17 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use thirtyfour::{By, TypingData, WebDriver};
+use serde_json::Value;
 
 use crate::driver::Driver;
 use crate::process::{self, child_named};
 use crate::tree;
 use crate::wait::until;
+use crate::webdriver::Session;
 
 /// Ends with the value.
 pub struct Window {
-    /// Nothing once the window was killed.
-    page: Option<WebDriver>,
+    page: Session,
     _driver: Driver,
     /// The till's process; nothing once it was killed.
     till: Option<u32>,
@@ -50,12 +50,11 @@ impl Window {
         let page = driver.open(binary, args).await?;
         let name = binary.file_name().context("a program has a name")?.to_string_lossy();
         let till = child_named(driver.id(), &name)?.context("the driver has no till")?;
-        Ok(Self { page: Some(page), _driver: driver, till: Some(till) })
+        Ok(Self { page, _driver: driver, till: Some(till) })
     }
 
     /// `kill -9`: no warning, no goodbye.
     pub async fn kill(mut self) -> Result<()> {
-        self.forget_page();
         match self.till.take() {
             Some(till) => process::kill(till).await,
             None => Ok(()),
@@ -63,15 +62,14 @@ impl Window {
     }
 
     /// Types into whatever has the focus.
-    pub async fn keys(&self, keys: impl Into<TypingData>) -> Result<()> {
-        Ok(self.page().action_chain().send_keys(keys).perform().await?)
+    pub async fn keys(&self, keys: &str) -> Result<()> {
+        self.page.keys(keys).await
     }
 
     pub async fn click(&self, test_id: &str) -> Result<()> {
         self.wait(&format!("`{test_id}` can be clicked"), async || {
-            let Ok(element) = self.page().find(By::Css(css(test_id))).await else { return Ok(None) };
-            // Not yet in the way of the pointer, or replaced meanwhile: ask again.
-            Ok(element.click().await.ok())
+            let Some(element) = self.page.find(&css(test_id)).await? else { return Ok(None) };
+            Ok(self.page.click(&element).await?.then_some(()))
         })
         .await
     }
@@ -79,8 +77,8 @@ impl Window {
     /// Two clicks as fast as the pointer can.
     pub async fn double_click(&self, test_id: &str) -> Result<()> {
         self.see(test_id).await?;
-        let element = self.page().find(By::Css(css(test_id))).await?;
-        Ok(self.page().action_chain().double_click_element(&element).perform().await?)
+        let element = self.page.find(&css(test_id)).await?.context("it was seen the line before")?;
+        self.page.double_click(&element).await
     }
 
     /// The part, once it is on the screen.
@@ -133,13 +131,13 @@ impl Window {
 
     /// The visible parts that fit a CSS selector, as they are now.
     pub async fn look_all(&self, selector: &str) -> Result<Vec<Part>> {
-        let found = self.page().execute(LOOK, vec![selector.into()]).await?;
-        found.json().as_array().context("a list of parts")?.iter().map(read_part).collect()
+        let found = self.page.execute(LOOK, &[selector.into()]).await?;
+        found.as_array().context("a list of parts")?.iter().map(read_part).collect()
     }
 
     /// Runs a script in the page; for what no person could see.
-    pub async fn script(&self, script: &str) -> Result<serde_json::Value> {
-        Ok(self.page().execute(script, Vec::new()).await?.json().clone())
+    pub async fn script(&self, script: &str) -> Result<Value> {
+        self.page.execute(script, &[]).await
     }
 
     /// Waits for something that is not one part of the page; a wait in vain leaves a picture.
@@ -161,26 +159,14 @@ impl Window {
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{name}.png"));
         // What the page is may be a frame ahead of what was painted.
-        self.page().execute_async(PAINTED, Vec::new()).await?;
-        self.page().screenshot(&path).await?;
+        self.page.execute(PAINTED, &[]).await?;
+        fs::write(&path, self.page.screenshot().await?)?;
         Ok(path)
-    }
-
-    fn page(&self) -> &WebDriver {
-        self.page.as_ref().expect("only a killed window has no page, and killing takes the value")
-    }
-
-    /// The session is not ended in the driver's way: that would ask a process that is gone.
-    fn forget_page(&mut self) {
-        if let Some(page) = self.page.take() {
-            page.leak().ok();
-        }
     }
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
-        self.forget_page();
         // The driver does not take its program along when it is killed.
         if let Some(till) = self.till {
             std::process::Command::new("kill").args(["-9", &till.to_string()]).status().ok();
@@ -192,10 +178,9 @@ fn css(test_id: &str) -> String {
     format!("[data-testid=\"{test_id}\"]")
 }
 
-/// Calls back after everything up to now was painted.
+/// Is there after everything up to now was painted.
 const PAINTED: &str = "
-    const done = arguments[0];
-    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
 ";
 
 /// Everything about the visible parts in one go, so that a page that changes meanwhile cannot tear it.
@@ -210,7 +195,7 @@ const LOOK: &str = "
         }));
 ";
 
-fn read_part(part: &serde_json::Value) -> Result<Part> {
+fn read_part(part: &Value) -> Result<Part> {
     let Some(data) = part["data"].as_object() else { bail!("a part without data: {part}") };
     let data = data.iter().map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
     Ok(Part {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use turno_tests::{Key, Machine};
+use turno_tests::{Machine, key};
 
 use crate::ledger::{keys_at_the_server, keys_of_attempts, transactions};
 use crate::steps::{see_accepted, see_pending, sell_seat, selling, set_line, unlock};
@@ -19,7 +19,7 @@ async fn five_sales_made_offline_survive_a_kill_and_arrive_exactly_once() -> Res
     }
     assert_eq!(sold.len(), 5, "five sales have five numbers: {sold:?}");
     see_pending(&till, 5).await?;
-    till.keys(Key::F3).await?;
+    till.keys(key::F3).await?;
     till.see("send-now").await?;
     till.screenshot("pending-offline").await?;
     till.kill().await?;
@@ -74,7 +74,7 @@ async fn a_portals_page_is_not_taken_for_an_answer() -> Result<()> {
     till.see_state("connection", "portal").await?;
     see_pending(&till, 1).await?;
     set_line(&till, "online").await?;
-    till.keys(Key::F3).await?;
+    till.keys(key::F3).await?;
     till.click("send-now").await?;
     see_pending(&till, 0).await?;
     till.kill().await?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::Result;
-use turno_tests::{Key, Machine, Window};
+use turno_tests::{Machine, Window, key};
 
 use crate::steps::selling;
 
@@ -74,8 +74,8 @@ async fn connect(till: &Window, address: &str, code: &str) -> Result<()> {
     till.click("welcome-connect").await?;
     till.see_focused("connect-address").await?;
     till.keys(address).await?;
-    till.keys(Key::Tab).await?;
+    till.keys(key::TAB).await?;
     till.see_focused("connect-code").await?;
     till.keys(code).await?;
-    till.keys(Key::Enter).await
+    till.keys(key::ENTER).await
 }

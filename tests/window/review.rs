@@ -1,7 +1,7 @@
 //! The same seat twice: the question, and who may answer it.
 
 use anyhow::Result;
-use turno_tests::{Key, Machine};
+use turno_tests::{Machine, key};
 
 use crate::ledger::{audit, transactions};
 use crate::steps::{
@@ -18,7 +18,7 @@ async fn the_same_seat_twice_is_asked_about_and_a_manager_decides() -> Result<()
     // The till itself warns first; the cashier sells all the same.
     choose_seat(&till, "12A", "").await?;
     till.keys("100").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see("look-alike").await?;
     till.screenshot("look-alike").await?;
     till.click("look-alike-sell").await?;
@@ -28,9 +28,9 @@ async fn the_same_seat_twice_is_asked_about_and_a_manager_decides() -> Result<()
     see_reviews(&till, 1).await?;
     sell_seat(&till, "11B", "").await?;
     see_accepted(&till).await?;
-    till.keys(Key::F4).await?;
+    till.keys(key::F4).await?;
     till.see_focused(&format!("review-open-{second}")).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see("review-dialog").await?;
     till.see("review-sentence").await?;
     till.screenshot("review").await?;
@@ -39,13 +39,13 @@ async fn the_same_seat_twice_is_asked_about_and_a_manager_decides() -> Result<()
 
     till.click("decide-pin").await?;
     till.keys("000000").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_where("problem", "says that the PIN is wrong", |part| part.is("code", "pin_wrong")).await?;
     see_reviews(&till, 1).await?;
 
     till.see_focused("decide-pin").await?;
     till.keys(MANAGER_PIN).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_gone("review-dialog").await?;
     see_reviews(&till, 0).await?;
     see_pending(&till, 0).await?;

@@ -1,7 +1,7 @@
 //! Selling with a network that is there.
 
 use anyhow::Result;
-use turno_tests::{Key, Machine};
+use turno_tests::{Machine, key};
 
 use crate::ledger::{audit, transactions};
 use crate::steps::{
@@ -14,7 +14,7 @@ async fn a_sale_by_keyboard_alone_is_saved_here_and_accepted_by_yupy() -> Result
     let till = machine.open(&[]).await?;
     till.see_focused("welcome-practice").await?;
     till.screenshot("welcome").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see("pin-input").await?;
     till.screenshot("locked").await?;
     unlock(&till).await?;
@@ -23,7 +23,7 @@ async fn a_sale_by_keyboard_alone_is_saved_here_and_accepted_by_yupy() -> Result
     till.keys("100").await?;
     till.see_where("change", "shows the change", |part| part.text.contains('.')).await?;
     till.screenshot("sell").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     let sale = next_sale(&till, None).await?;
     // The next sale can start at once.
     till.see_focused("search").await?;
@@ -46,10 +46,10 @@ async fn pressing_the_key_that_charges_twice_records_one_sale() -> Result<()> {
     let machine = Machine::new()?;
     let till = selling(&machine).await?;
     choose_seat(&till, "12B", "").await?;
-    till.keys(Key::F9 + Key::F9).await?;
+    till.keys(&key::F9.repeat(2)).await?;
     next_sale(&till, None).await?;
     see_accepted(&till).await?;
-    till.keys(Key::F6).await?;
+    till.keys(key::F6).await?;
     till.wait("the list of sales has one", async || {
         Ok((till.look_all("[data-testid^=sale-]").await?.len() == 1).then_some(()))
     })
@@ -84,7 +84,7 @@ async fn a_name_that_looks_like_a_page_stays_text() -> Result<()> {
     let till = selling(&machine).await?;
     sell_seat(&till, "9A", NAME).await?;
     see_accepted(&till).await?;
-    till.keys(Key::F6).await?;
+    till.keys(key::F6).await?;
     let shows_it = |text: &str| text.contains(NAME);
     till.wait("the list shows the name as it was typed", async || {
         Ok(till.look_all("[data-testid^=sale-]").await?.iter().any(|sale| shows_it(&sale.text)).then_some(()))

@@ -1,7 +1,7 @@
 //! What a cashier does all day, by keyboard.
 
 use anyhow::{Context, Result};
-use turno_tests::{Key, Machine, Window};
+use turno_tests::{Machine, Window, key};
 
 pub const CASHIER_PIN: &str = "314159";
 pub const MANAGER_PIN: &str = "271828";
@@ -23,30 +23,30 @@ pub async fn unlock(till: &Window) -> Result<()> {
     let pin = if chosen.test_id() == "person-manager" { MANAGER_PIN } else { CASHIER_PIN };
     till.see("pin-input").await?;
     till.keys(pin).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_gone("pin-input").await
 }
 
 pub async fn open_shift(till: &Window) -> Result<()> {
     till.see("float").await?;
     till.keys("100").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see("search").await?;
     Ok(())
 }
 
 /// Puts a seat on the ticket and stops where the money is typed.
 pub async fn choose_seat(till: &Window, seat: &str, buyer: &str) -> Result<()> {
-    till.keys(Key::F2).await?;
+    till.keys(key::F2).await?;
     till.see_focused("search").await?;
     till.keys(ROUTE).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_focused("seat-typed").await?;
     till.keys(seat).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_focused("buyer-name").await?;
     till.keys(buyer).await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     till.see_focused("received").await
 }
 
@@ -55,7 +55,7 @@ pub async fn sell_seat(till: &Window, seat: &str, buyer: &str) -> Result<String>
     let before = last_sale(till).await?;
     choose_seat(till, seat, buyer).await?;
     till.keys("100").await?;
-    till.keys(Key::Enter).await?;
+    till.keys(key::ENTER).await?;
     next_sale(till, before).await
 }
 

@@ -74,5 +74,5 @@ fn window_tests() -> Result<()> {
 }
 
 fn rust_tests() -> Result<()> {
-    process::run(&mut process::cargo(&["test", "--workspace"]))
+    process::run(&mut process::cargo(&["test", "--workspace", "--no-fail-fast"]))
 }
