@@ -14,29 +14,31 @@ use turno_protocol::{code::ErrorProfile, secret::Secret};
 use crate::{
     admin::NewCredential,
     caller::{Right, Rights},
+    config::Config,
     ledger::{AdminError, Administration},
     settings::{CompanySettings, IntegrationSettings},
+    sqlite::SqliteOptions,
 };
 
 #[derive(Debug, Deserialize)]
 pub struct Fixture {
-    pub settings: Settings,
+    settings: Settings,
     integrations: Vec<IntegrationEntry>,
     credentials: Vec<CredentialEntry>,
 }
 
 /// Defaults of every integration, and what belongs to the whole server.
 #[derive(Debug, Deserialize)]
-pub struct Settings {
+struct Settings {
     currency: Currency,
-    pub body_limit_bytes: usize,
-    pub key_retention_days: u16,
+    body_limit_bytes: usize,
+    key_retention_days: u16,
     similarity_window_s: u32,
     identifying_fields: Vec<String>,
     confirmation_token_life_s: u32,
     error_profile: String,
-    pub acquirer_visibility_delay_s: u32,
-    pub acquirer_webhook_secret: Secret,
+    acquirer_visibility_delay_s: u32,
+    acquirer_webhook_secret: Secret,
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,6 +75,23 @@ pub enum FixtureError {
 impl Fixture {
     pub fn parse(json: &[u8]) -> Result<Self, FixtureError> {
         Ok(serde_json::from_slice(json)?)
+    }
+
+    /// How a server of this fixture opens its file.
+    pub fn options(&self) -> SqliteOptions {
+        let retention = SignedDuration::from_hours(24 * i64::from(self.settings.key_retention_days));
+        SqliteOptions { key_retention: retention, ..SqliteOptions::default() }
+    }
+
+    /// What a server of this fixture is told.
+    pub fn config(&self) -> Config {
+        let delay = self.settings.acquirer_visibility_delay_s;
+        Config {
+            body_limit: self.settings.body_limit_bytes,
+            acquirer_visibility_delay: SignedDuration::from_secs(delay.into()),
+            acquirer_webhook_secret: Some(self.settings.acquirer_webhook_secret.clone()),
+            ..Config::default()
+        }
     }
 
     /// Put everything that the fixture names into `ledger`.

@@ -4,7 +4,6 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use turno_server::{Config, SqliteLedger, SqliteOptions, app, fixture::Fixture, housekeeping};
 
@@ -28,15 +27,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let fixture = self.fixture.as_deref().map(read_fixture).transpose()?;
-        let mut options = SqliteOptions::default();
-        let mut config = Config::default();
-        if let Some(Fixture { settings, .. }) = &fixture {
-            options.key_retention = SignedDuration::from_hours(24 * i64::from(settings.key_retention_days));
-            config.body_limit = settings.body_limit_bytes;
-            config.acquirer_visibility_delay =
-                SignedDuration::from_secs(settings.acquirer_visibility_delay_s.into());
-            config.acquirer_webhook_secret = Some(settings.acquirer_webhook_secret.clone());
-        }
+        let options = fixture.as_ref().map_or_else(SqliteOptions::default, Fixture::options);
+        let config = fixture.as_ref().map_or_else(Config::default, Fixture::config);
         let path = &self.database.0;
         let ledger = SqliteLedger::open(path, options)
             .await

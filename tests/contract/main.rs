@@ -1,0 +1,55 @@
+//! The contract's runnable cases against this server, where they stand beside the checkout.
+//!
+//! The cases are a program of their own (`shared/contract/run.py`) that speaks HTTP only. A checkout without them
+//! builds and passes: the test then says that it was skipped.
+
+use std::{
+    env,
+    io::{Write, stderr},
+    path::PathBuf,
+    process::Output,
+};
+
+use anyhow::{Context, Result, ensure};
+use tokio::{net::TcpListener, process::Command};
+use turno_server::{SqliteLedger, app, fixture::Fixture};
+use turno_tests::tree::root;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cases_of_the_contract_pass_on_sqlite() -> Result<()> {
+    let Some(cases) = cases() else {
+        // Past the test harness, which keeps the output of passing tests to itself.
+        writeln!(
+            stderr(),
+            "SKIPPED: no contract cases beside the checkout; TURNO_SHARED names another place"
+        )?;
+        return Ok(());
+    };
+    let folder = tempfile::tempdir()?;
+    let fixture = Fixture::parse(&std::fs::read(cases.join("fixture.json"))?)?;
+    let ledger = SqliteLedger::open(&folder.path().join("cases.db"), fixture.options()).await?;
+    fixture.load(&ledger).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let server = tokio::spawn(axum::serve(listener, app(ledger.clone(), fixture.config())).into_future());
+
+    let Output { status, stdout, stderr: complaints } = Command::new("python3")
+        .arg(cases.join("run.py"))
+        .args(["--base-url", &format!("http://{address}")])
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("the cases need python3")?;
+    server.abort();
+    ledger.close().await;
+    let report = String::from_utf8_lossy(&stdout);
+    ensure!(status.success(), "{report}\n{}", String::from_utf8_lossy(&complaints));
+    writeln!(stderr(), "contract cases: {}", report.lines().last().unwrap_or_default())?;
+    Ok(())
+}
+
+/// The folder of the cases, if there is one.
+fn cases() -> Option<PathBuf> {
+    let shared = env::var_os("TURNO_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    Some(shared.join("contract")).filter(|folder| folder.join("run.py").exists())
+}
