@@ -45,10 +45,32 @@ test('a second Enter while the first is waiting takes nothing', async () => {
   expect(second).toBeNull();
 });
 
+test('two scans faster than the till answers take both', async () => {
+  const { search } = await openSearch();
+  search.text = 'equipaje';
+  const first = search.take();
+  search.text = 'escolar';
+  const second = search.take();
+  expect((await first)?.offer_id).toBe('luggage');
+  expect((await second)?.offer_id).toBe('urban-half');
+  expect(search.text).toBe('');
+});
+
+test('what was typed while the till was answering stays', async () => {
+  const { search } = await openSearch();
+  search.text = 'equipaje';
+  const first = search.take();
+  search.text = 'esc';
+  await first;
+  expect(search.text).toBe('esc');
+});
+
 test('what matches nothing takes nothing', async () => {
   const { search } = await openSearch();
   search.text = 'zanzíbar';
   expect(await search.take()).toBeNull();
+  expect(search.text).toBe('zanzíbar');
+  await search.refresh();
   expect(search.results).toEqual([]);
 });
 
@@ -71,13 +93,18 @@ test('a list that changes under the arrows keeps pointing at the same offer', as
   expect(search.results[search.active]?.offer_id).toBe(pointed.offer_id);
 });
 
-test('a search that fails says why and the next one works', async () => {
+test('a search that fails says why, keeps the text, and the next one works', async () => {
   const { host, search } = await openSearch();
-  vi.spyOn(host, 'searchOffers').mockRejectedValueOnce({ code: 'not_unlocked', message: '', detail: null });
-  search.text = 'lima';
+  const broken = vi
+    .spyOn(host, 'searchOffers')
+    .mockRejectedValue({ code: 'not_unlocked', message: '', detail: null });
+  search.text = 'lima ica';
   expect(await search.take()).toBeNull();
+  await search.refresh();
   expect(search.problem?.code).toBe('not_unlocked');
-  search.text = 'lima i';
-  expect((await search.take())?.name).toBe('Lima – Ica');
+  expect(search.text).toBe('lima ica');
+  broken.mockRestore();
+  await search.refresh();
   expect(search.problem).toBeNull();
+  expect((await search.take())?.name).toBe('Lima – Ica');
 });

@@ -3,6 +3,7 @@ import type { Review } from '../bindings/Review';
 import type { ReviewSide } from '../bindings/ReviewSide';
 import type { Messages } from '../i18n/messages';
 import { formatMoney } from '../shared/money';
+import { isolated } from '../shared/text';
 import { day, duration, timeOfDayWithSeconds } from '../shared/time';
 
 export type Verdict = 'equal' | 'different' | 'unknown';
@@ -113,7 +114,7 @@ export function reviewSentence(review: Review, t: Messages): string {
   } else if (has('route') && own.route) {
     parts.push(words.route(own.route));
   }
-  if (has('buyer_name') && own.buyer_name) parts.push(words.buyer(own.buyer_name));
+  if (has('buyer_name') && own.buyer_name) parts.push(words.buyer(isolated(own.buyer_name)));
   if (has('amount')) parts.push(words.amount(formatMoney(own.amount)));
   parts.push(
     ...signalWords(

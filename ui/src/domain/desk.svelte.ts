@@ -32,7 +32,6 @@ export class Desk {
     this.#host = host;
     this.search = new OfferSearch(host);
     this.ticket = new Ticket(host);
-    void this.search.refresh();
   }
 
   get step(): Step {
@@ -52,7 +51,7 @@ export class Desk {
     this.#focus = { step };
   }
 
-  /** The till hinted at a change. */
+  /** The desk is opened, or the till hinted at a change. */
   refresh(): void {
     void this.search.refresh();
     void this.#seats?.refresh();

@@ -17,9 +17,10 @@ export class OfferSearch {
   #results = $state.raw<Offer[]>([]);
   #active = $state(NOTHING);
   #problem = $state.raw<Problem | null>(null);
-  #asked = 0;
-  #searching: Promise<void> = Promise.resolve();
-  #taking = false;
+  #asked = $state(0);
+  #answered = $state(0);
+  /** The rows for the text as it is now; null when they could not be had. */
+  #searching: Promise<Offer[] | null> = Promise.resolve([]);
 
   constructor(host: Host) {
     this.#host = host;
@@ -40,11 +41,15 @@ export class OfferSearch {
   get active(): number {
     return this.#active;
   }
+  /** Whether the rows are those of the text as it is now. */
+  get answered(): boolean {
+    return this.#answered === this.#asked;
+  }
   get problem(): Problem | null {
     return this.#problem;
   }
 
-  refresh(): Promise<void> {
+  refresh(): Promise<unknown> {
     const asked = ++this.#asked;
     this.#searching = this.#search(asked, this.#text);
     return this.#searching;
@@ -56,36 +61,48 @@ export class OfferSearch {
     this.#active = Math.min(last, Math.max(0, this.#active + by));
   }
 
-  /** What Enter takes, once the list is that of the typed text; clears the field. */
+  /**
+   * What Enter takes. The field is empty at once: whatever comes next, another scan or a spare Enter, is about the
+   * next offer.
+   */
   async take(): Promise<Offer | null> {
-    if (this.#taking) return null;
-    this.#taking = true;
-    try {
-      await this.#searching;
-      const offer = this.#results[this.#active] ?? null;
-      if (offer) this.clear();
-      return offer;
-    } finally {
-      this.#taking = false;
+    const typed = this.#text;
+    const pointed = this.#results[this.#active] ?? null;
+    if (typed.trim() === '' || this.answered) {
+      if (pointed) this.clear();
+      return pointed;
     }
+    const searching = this.#searching;
+    this.clear();
+    const results = (await searching) ?? [];
+    const offer = results.find((one) => one.offer_id === pointed?.offer_id) ?? results[0] ?? null;
+    // What matched nothing goes back for correction, unless something else was typed meanwhile.
+    if (!offer && this.#text === '') this.text = typed;
+    return offer;
   }
 
   clear(): void {
     this.text = '';
   }
 
-  async #search(asked: number, text: string): Promise<void> {
+  async #search(asked: number, text: string): Promise<Offer[] | null> {
     try {
       const results = await this.#host.searchOffers({ text, limit: SEARCH_LIMIT });
-      if (asked !== this.#asked) return;
-      const pointedAt = this.#results[this.#active]?.offer_id;
-      this.#results = results;
-      this.#problem = null;
-      const still = results.findIndex((offer) => offer.offer_id === pointedAt);
-      if (still >= 0) this.#active = still;
-      else this.#active = text.trim() !== '' && results.length > 0 ? 0 : NOTHING;
+      if (asked === this.#asked) this.#show(results, text);
+      return results;
     } catch (thrown) {
       if (asked === this.#asked) this.#problem = toProblem(thrown);
+      return null;
     }
+  }
+
+  #show(results: Offer[], text: string): void {
+    const pointedAt = this.#results[this.#active]?.offer_id;
+    const still = results.findIndex((offer) => offer.offer_id === pointedAt);
+    const first = text.trim() !== '' && results.length > 0 ? 0 : NOTHING;
+    this.#active = still >= 0 ? still : first;
+    this.#results = results;
+    this.#problem = null;
+    this.#answered = this.#asked;
   }
 }

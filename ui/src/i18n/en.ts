@@ -3,30 +3,39 @@ import type { Messages } from './messages';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
+const connection: Messages['connection'] = {
+  unknown: { label: 'No contact with YUPY yet', advice: 'You can sell; it is sent once connected.' },
+  online: { label: 'Connected to YUPY', advice: 'Sales are confirmed by themselves.' },
+  no_network: { label: 'No network', advice: 'Keep selling; it is sent when the network is back.' },
+  no_name_resolution: {
+    label: 'YUPY is not found',
+    advice: 'Check the Wi-Fi. You can keep selling.',
+  },
+  portal: { label: 'The Wi-Fi wants a log-in', advice: 'Log in to it. You can keep selling.' },
+  certificate_or_clock: {
+    label: 'Connection not secure',
+    advice: 'Check the date and time of this machine.',
+  },
+  unreachable: { label: 'YUPY does not answer', advice: 'Keep selling; it tries again by itself.' },
+  credential_refused: {
+    label: 'YUPY does not recognise this till',
+    advice: 'Tell the manager. Nothing is lost.',
+  },
+  wrong_address: { label: 'YUPY’s address is wrong', advice: 'Tell the manager. Nothing is lost.' },
+  paused: { label: 'Sending is paused', advice: 'Somebody stopped it. Sales wait here.' },
+};
+
+/** What the till says about a connection that failed, in this language. */
+function because(cause: string | null): string {
+  const words: Partial<Record<string, { label: string }>> = connection;
+  const label = cause === null ? undefined : words[cause]?.label;
+  return label === undefined ? '' : ` (${label})`;
+}
+
 export const en: Messages = {
   locale: 'en',
 
-  connection: {
-    unknown: { label: 'No contact with YUPY yet', advice: 'You can sell; it is sent once connected.' },
-    online: { label: 'Connected to YUPY', advice: 'Sales are confirmed by themselves.' },
-    no_network: { label: 'No network', advice: 'Keep selling; it is sent when the network is back.' },
-    no_name_resolution: {
-      label: 'YUPY is not found',
-      advice: 'Check the Wi-Fi. You can keep selling.',
-    },
-    portal: { label: 'The Wi-Fi wants a log-in', advice: 'Log in to it. You can keep selling.' },
-    certificate_or_clock: {
-      label: 'Connection not secure',
-      advice: 'Check the date and time of this machine.',
-    },
-    unreachable: { label: 'YUPY does not answer', advice: 'Keep selling; it tries again by itself.' },
-    credential_refused: {
-      label: 'YUPY does not recognise this till',
-      advice: 'Tell the manager. Nothing is lost.',
-    },
-    wrong_address: { label: 'YUPY’s address is wrong', advice: 'Tell the manager. Nothing is lost.' },
-    paused: { label: 'Sending is paused', advice: 'Somebody stopped it. Sales wait here.' },
-  },
+  connection,
 
   standing: {
     saved: 'Saved here',
@@ -83,7 +92,8 @@ export const en: Messages = {
       'The stored data is damaged. Delete nothing and call support: the sales can be rescued.',
     disk_full: () => 'The disk is full and the sale was not saved. Make room and try again.',
     address_invalid: () => 'That address is not valid. Write, for example, yupy.company.pe.',
-    address_unreachable: () => 'That address could not be reached. Check the network and the address.',
+    address_unreachable: (cause) =>
+      `That address could not be reached${because(cause)}. Check the network and the address.`,
     enrolment_refused: () => 'YUPY did not accept the code. It may be used or mistyped: ask for a new one.',
     not_yupy: () => 'Another service answered at that address, not YUPY. Check the address or the Wi-Fi.',
     practice_failed: () => 'Practice could not start. Close the program and open it again.',
@@ -94,7 +104,7 @@ export const en: Messages = {
     pin_weak: () => 'That PIN is easy to guess. Use 6 digits or more, no series and no repeats.',
     name_invalid: () => 'Write a name of up to 60 letters.',
     manager_required: () => 'Only a manager can do this.',
-    reason_required: () => 'Choose or write the reason.',
+    reason_required: () => 'Choose or write the reason, in a few words.',
     shift_required: () => 'Open the shift first.',
     shift_already_open: () => 'A shift is open already.',
     amount_invalid: () => 'The amount is not clear. Write, for example, 85.50.',
@@ -109,7 +119,7 @@ export const en: Messages = {
     seat_twice: () => 'The same seat is on the ticket twice. Remove one line.',
     seat_unknown: (seat) => (seat ? `There is no seat ${seat} on this bus.` : 'There is no such seat.'),
     quantity_invalid: () => 'The quantity is not valid.',
-    buyer_name_invalid: () => 'The passenger’s name is too long or has characters that are not allowed.',
+    buyer_name_invalid: () => 'A passenger’s name has at most 120 letters and no control characters.',
     received_too_little: () => 'What was received does not cover the total.',
     draft_already_recorded: () => 'This ticket was charged already. Look at Sales before charging again.',
     question_changed: () => 'YUPY’s question changed. Look at the new data and decide again.',

@@ -40,6 +40,13 @@ const connection: Record<ConnectionState, ConnectionWords> = {
   paused: { label: 'Envío en pausa', advice: 'Alguien lo detuvo. Las ventas esperan.' },
 };
 
+/** What the till says about a connection that failed, in this language. */
+function because(cause: string | null): string {
+  const words: Partial<Record<string, ConnectionWords>> = connection;
+  const label = cause === null ? undefined : words[cause]?.label;
+  return label === undefined ? '' : ` (${label})`;
+}
+
 const standing: Record<Standing, string> = {
   saved: 'Guardada aquí',
   unconfirmed: 'Sin confirmar',
@@ -96,7 +103,8 @@ const problem: Record<ProblemCode, ProblemSentence> = {
     'Los datos guardados están dañados. No borre nada y avise a soporte: las ventas se pueden rescatar.',
   disk_full: () => 'El disco está lleno y la venta no se guardó. Libere espacio y vuelva a intentar.',
   address_invalid: () => 'Esa dirección no es válida. Escriba, por ejemplo, yupy.empresa.pe.',
-  address_unreachable: () => 'No se pudo llegar a esa dirección. Revise la red y la dirección.',
+  address_unreachable: (cause) =>
+    `No se pudo llegar a esa dirección${because(cause)}. Revise la red y la dirección.`,
   enrolment_refused: () => 'YUPY no aceptó el código. Puede estar usado o mal escrito: pida uno nuevo.',
   not_yupy: () => 'En esa dirección respondió otro servicio, no YUPY. Revise la dirección o el Wi-Fi.',
   practice_failed: () => 'No se pudo iniciar la práctica. Cierre el programa y vuelva a abrirlo.',
@@ -107,7 +115,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   pin_weak: () => 'Ese PIN es muy fácil de adivinar. Use 6 dígitos o más, sin series ni repetidos.',
   name_invalid: () => 'Escriba un nombre de hasta 60 letras.',
   manager_required: () => 'Solo un encargado puede hacer esto.',
-  reason_required: () => 'Elija o escriba el motivo.',
+  reason_required: () => 'Elija o escriba el motivo, en pocas palabras.',
   shift_required: () => 'Primero abra el turno.',
   shift_already_open: () => 'Ya hay un turno abierto.',
   amount_invalid: () => 'El monto no se entiende. Escriba, por ejemplo, 85.50.',
@@ -122,7 +130,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   seat_twice: () => 'El mismo asiento está dos veces en el ticket. Quite una línea.',
   seat_unknown: (seat) => (seat ? `El asiento ${seat} no existe en este bus.` : 'Ese asiento no existe.'),
   quantity_invalid: () => 'La cantidad no es válida.',
-  buyer_name_invalid: () => 'El nombre del pasajero es muy largo o tiene caracteres no permitidos.',
+  buyer_name_invalid: () => 'El nombre del pasajero admite hasta 120 letras y ningún carácter de control.',
   received_too_little: () => 'Lo recibido no alcanza para el total.',
   draft_already_recorded: () => 'Este ticket ya quedó cobrado. Mire Ventas antes de cobrar otra vez.',
   question_changed: () => 'La pregunta de YUPY cambió. Revise los datos nuevos y decida otra vez.',
