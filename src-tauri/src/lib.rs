@@ -53,8 +53,16 @@ fn open(app: &mut App, options: Options) -> tauri::Result<()> {
     events::forward(app.handle());
     open_desk(app.handle());
     let window = app.config().app.windows.first().expect("the configuration describes the window");
-    WebviewWindowBuilder::from_config(app.handle(), window)?.build()?;
+    let (width, height) = fit(app, window.width, window.height)?;
+    WebviewWindowBuilder::from_config(app.handle(), window)?.inner_size(width, height).build()?;
     Ok(())
+}
+
+/// As wished, or as much as the screen has: not every window manager keeps a window inside it, and a kiosk has none.
+fn fit(app: &App, width: f64, height: f64) -> tauri::Result<(f64, f64)> {
+    let Some(screen) = app.primary_monitor()? else { return Ok((width, height)) };
+    let room = screen.size().to_logical::<f64>(screen.scale_factor());
+    Ok((width.min(room.width), height.min(room.height)))
 }
 
 /// Beside the window, not after it: what waits is sent even if the page never comes.
