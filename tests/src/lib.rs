@@ -11,8 +11,10 @@ pub mod tree;
 mod wait;
 mod webdriver;
 mod window;
+mod yupy;
 
 pub use machine::Machine;
 pub use wait::until;
 pub use webdriver::key;
 pub use window::Window;
+pub use yupy::Yupy;

@@ -34,6 +34,11 @@ impl Machine {
         &self.data
     }
 
+    /// A file of the test's own, beside the data folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
     /// The practice server's database, for looking at when the till is closed.
     pub fn server_database(&self) -> PathBuf {
         self.data.join("practice/yupy.db")

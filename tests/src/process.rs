@@ -54,7 +54,7 @@ pub fn child_named(parent: u32, name: &str) -> Result<Option<u32>> {
 
 /// `kill -9`, and waits until nothing of the process is left but its exit code.
 pub async fn kill(id: u32) -> Result<()> {
-    let status = tokio::process::Command::new("kill").args(["-9", &id.to_string()]).status().await?;
+    let status = Command::new("kill").args(["-9", &id.to_string()]).status()?;
     anyhow::ensure!(status.success(), "kill -9 {id} ended with {status}");
     until("the killed process is gone", async || {
         Ok(Status::of(id).is_none_or(|status| status.is_zombie).then_some(()))

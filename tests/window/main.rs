@@ -3,9 +3,11 @@
 //! What the server did is read from its own database after the till is closed, so that the till's word about itself is
 //! never the only witness.
 
+mod connect;
 mod ledger;
 mod offline;
 mod refusals;
 mod review;
+mod screens;
 mod sell;
 mod steps;

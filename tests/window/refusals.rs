@@ -1,10 +1,9 @@
 //! What cannot work says so on the screen, and leaves everything as it was.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::Result;
-use turno_tests::{Machine, Window, key};
+use turno_tests::{Machine, Window};
 
 use crate::steps::selling;
 
@@ -52,30 +51,4 @@ async fn a_folder_that_cannot_be_written_is_named() -> Result<()> {
     fs::write(machine.data(), "")?;
     let till = machine.practise().await?;
     see_unavailable(&till, "folder_not_writable").await
-}
-
-#[tokio::test]
-async fn an_address_where_nobody_answers_is_refused_and_can_be_corrected() -> Result<()> {
-    let machine = Machine::new()?;
-    let till = machine.open(&[]).await?;
-    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-    connect(&till, &format!("http://{closed}"), "K7M2P").await?;
-    till.see_where("problem", "says why", |part| part.is("code", "address_unreachable")).await?;
-    till.screenshot("address-unreachable").await?;
-    till.see_where("connect-submit", "can be pressed again", |part| part.is_enabled).await?;
-    till.kill().await?;
-    // Nothing was chosen: the next start asks again.
-    let till = machine.open(&[]).await?;
-    till.see("welcome-practice").await?;
-    Ok(())
-}
-
-async fn connect(till: &Window, address: &str, code: &str) -> Result<()> {
-    till.click("welcome-connect").await?;
-    till.see_focused("connect-address").await?;
-    till.keys(address).await?;
-    till.keys(key::TAB).await?;
-    till.see_focused("connect-code").await?;
-    till.keys(code).await?;
-    till.keys(key::ENTER).await
 }

@@ -1,0 +1,122 @@
+//! Connecting a till to a company's YUPY, and the ways in which that is refused.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use anyhow::Result;
+use axum::Router;
+use axum::response::Html;
+use rusqlite::Connection;
+use turno_tests::{Machine, Window, Yupy, key};
+
+use crate::steps::{last_sale, next_sale, open_shift, see_accepted};
+
+const CODE: &str = "K7M2P-QX4TD-9HWRA";
+
+async fn connect(till: &Window, address: &str, code: &str) -> Result<()> {
+    if till.look("connect-address").await?.is_none() {
+        till.click("welcome-connect").await?;
+    }
+    till.see_focused("connect-address").await?;
+    till.keys(address).await?;
+    till.keys(key::TAB).await?;
+    till.see_focused("connect-code").await?;
+    till.keys(code).await?;
+    till.keys(key::ENTER).await
+}
+
+async fn see_refused(till: &Window, code: &str) -> Result<()> {
+    till.see_where("problem", &format!("has the code {code}"), |part| part.is("code", code)).await?;
+    till.see_where("connect-submit", "can be pressed again", |part| part.is_enabled).await?;
+    till.screenshot(&format!("connect-{code}")).await?;
+    Ok(())
+}
+
+/// Nothing was chosen: the next start asks again.
+async fn see_nothing_kept(machine: &Machine, till: Window) -> Result<()> {
+    till.kill().await?;
+    let till = machine.open(&[]).await?;
+    till.see("welcome-practice").await?;
+    till.see("welcome-connect").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_answers_is_refused() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = machine.open(&[]).await?;
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+    connect(&till, &format!("http://{closed}"), CODE).await?;
+    see_refused(&till, "address_unreachable").await?;
+    see_nothing_kept(&machine, till).await
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_refused() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = machine.open(&[]).await?;
+    connect(&till, "ftp://yupy.example", CODE).await?;
+    see_refused(&till, "address_invalid").await?;
+    see_nothing_kept(&machine, till).await
+}
+
+#[tokio::test]
+async fn a_page_that_answers_is_not_taken_for_yupy() -> Result<()> {
+    let machine = Machine::new()?;
+    let portal = Yupy::serve(Router::new().fallback(async || Html("<h1>Bienvenido</h1>"))).await?;
+    let till = machine.open(&[]).await?;
+    connect(&till, &portal.address(), CODE).await?;
+    see_refused(&till, "not_yupy").await?;
+    see_nothing_kept(&machine, till).await
+}
+
+#[tokio::test]
+async fn a_code_that_is_not_known_is_refused() -> Result<()> {
+    let machine = Machine::new()?;
+    let yupy = Yupy::start(&machine.path("yupy.db"), CODE).await?;
+    let till = machine.open(&[]).await?;
+    connect(&till, &yupy.address(), "AAAAA-AAAAA-AAAAA").await?;
+    see_refused(&till, "enrolment_refused").await?;
+    see_nothing_kept(&machine, till).await
+}
+
+#[tokio::test]
+async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
+    let machine = Machine::new()?;
+    let database = machine.path("yupy.db");
+    let yupy = Yupy::start(&database, CODE).await?;
+    let till = machine.open(&[]).await?;
+    connect(&till, &yupy.address(), CODE).await?;
+    till.see_focused("manager-name").await?;
+    till.screenshot("first-manager").await?;
+    for text in ["Jefa de terminal", key::TAB, "804271", key::TAB, "804271", key::ENTER] {
+        till.keys(text).await?;
+    }
+    till.see("pin-input").await?;
+    till.keys("804271").await?;
+    till.keys(key::ENTER).await?;
+    open_shift(&till).await?;
+    till.see_focused("search").await?;
+    till.keys("equipaje").await?;
+    till.keys(key::ENTER).await?;
+    till.see("line-0").await?;
+    till.keys(key::F9).await?;
+    let sale = next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    till.kill().await?;
+
+    // A till that is connected stays so, with its people and its shift.
+    let till = machine.open(&[]).await?;
+    till.see("pin-input").await?;
+    till.keys("804271").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("search").await?;
+    assert_eq!(last_sale(&till).await?, None);
+    till.kill().await?;
+    drop(yupy);
+    let held: Vec<String> = Connection::open(&database)?
+        .prepare("SELECT external_transaction_id FROM sale")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    assert_eq!(held, [sale]);
+    Ok(())
+}

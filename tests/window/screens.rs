@@ -1,0 +1,127 @@
+//! Every view on the smallest screen and on the usual one: nothing cut, nothing out of reach. The pictures are for
+//! people to look at.
+
+use anyhow::Result;
+use turno_tests::{Machine, Window, key};
+
+use crate::steps::{choose_seat, next_sale, see_accepted, see_reviews, sell_seat, selling, set_line, unlock};
+
+/// What a person could not read or reach: texts in too little room, parts outside the window, a dialog that scrolls
+/// though the window has room, a keyboard that is in something nobody sees.
+const CUT: &str = "
+    const name = (part) => part.dataset.testid ?? part.innerText;
+    const shown = [...document.querySelectorAll('button, h1, h2, label, kbd, th, dt, dd')]
+        .filter((part) => part.checkVisibility() && part.innerText.trim() !== '');
+    const overflows = (part) => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display !== 'inline';
+    const isOutside = (part) => {
+        const box = part.getBoundingClientRect();
+        return box.left < 0 || box.right > innerWidth + 1;
+    };
+    const cut = shown.filter((part) => overflows(part) || isOutside(part)).map(name);
+
+    const page = document.documentElement;
+    if (page.scrollWidth > innerWidth || page.scrollHeight > innerHeight) cut.push('the page itself');
+
+    const dialog = document.querySelector('dialog[open]');
+    const scrolls = (part) => part.scrollHeight > part.clientHeight + 1 && getComputedStyle(part).overflowY !== 'visible';
+    const isSmall = dialog && dialog.getBoundingClientRect().height < 0.85 * innerHeight;
+    if (isSmall && [dialog, ...dialog.querySelectorAll('div, ul, form')].some(scrolls)) cut.push('a dialog with room to grow');
+
+    const focused = document.activeElement;
+    const box = focused.getBoundingClientRect();
+    const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (!focused.contains(there)) cut.push('the keyboard is in ' + name(focused));
+    return cut;
+";
+
+async fn look_at(till: &Window, name: &str) -> Result<()> {
+    till.screenshot(name).await?;
+    let cut = till.script(CUT).await?;
+    assert_eq!(cut, serde_json::json!([]), "cut on {name}");
+    Ok(())
+}
+
+/// Goes through the day and stops at every view.
+async fn tour(machine: &Machine, size: &str) -> Result<()> {
+    let name = |view: &str| format!("{size}-{view}");
+    let till = machine.open(&[]).await?;
+    till.see_focused("welcome-practice").await?;
+    look_at(&till, &name("1-welcome")).await?;
+    till.keys(key::ENTER).await?;
+    till.see("pin-input").await?;
+    look_at(&till, &name("2-locked")).await?;
+    unlock(&till).await?;
+    till.see("float").await?;
+    look_at(&till, &name("3-no-shift")).await?;
+    till.keys("100").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("search").await?;
+    look_at(&till, &name("4-sell-empty")).await?;
+
+    let first = sell_seat(&till, "12A", "María del Carmen Quispe Huamán").await?;
+    see_accepted(&till).await?;
+    look_at(&till, &name("5-sold")).await?;
+    till.keys("lima arequipa").await?;
+    till.keys(key::ENTER).await?;
+    till.see("seat-11A").await?;
+    look_at(&till, &name("6-seats")).await?;
+    till.keys("12A").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("buyer-name").await?;
+    till.keys("María del Carmen Quispe Huamán").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("received").await?;
+    till.keys("100").await?;
+    till.see_where("change", "shows the change", |part| part.text.contains('.')).await?;
+    look_at(&till, &name("7-ticket")).await?;
+    till.keys(key::ENTER).await?;
+    till.see("look-alike").await?;
+    look_at(&till, &name("8-look-alike")).await?;
+    till.click("look-alike-sell").await?;
+    let second = next_sale(&till, Some(first)).await?;
+    see_reviews(&till, 1).await?;
+
+    set_line(&till, "offline").await?;
+    sell_seat(&till, "10A", "").await?;
+    till.keys(key::F3).await?;
+    till.see("send-now").await?;
+    look_at(&till, &name("9-pending")).await?;
+    till.keys(key::F4).await?;
+    till.see_focused(&format!("review-open-{second}")).await?;
+    look_at(&till, &name("10-reviews")).await?;
+    till.keys(key::ENTER).await?;
+    till.see("review-sentence").await?;
+    look_at(&till, &name("11-review")).await?;
+    till.click("decide-same").await?;
+    till.see("decide-pin").await?;
+    look_at(&till, &name("12-decide")).await?;
+    till.click("decide-later").await?;
+    till.keys(key::F6).await?;
+    till.see_match("[data-testid^=sale-]").await?;
+    look_at(&till, &name("13-sales")).await
+}
+
+#[tokio::test]
+async fn nothing_is_cut_on_the_smallest_screen() -> Result<()> {
+    tour(&Machine::with_screen(1024, 600)?, "1024x600").await
+}
+
+#[tokio::test]
+async fn nothing_is_cut_on_the_usual_screen() -> Result<()> {
+    tour(&Machine::with_screen(1280, 800)?, "1280x800").await
+}
+
+#[tokio::test]
+async fn the_language_is_switched_at_once_and_remembered() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    till.click("language-en").await?;
+    till.see_text("nav-sell", "Sell").await?;
+    choose_seat(&till, "9B", "").await?;
+    till.see_text("charge", "Charge").await?;
+    till.screenshot("english").await?;
+    till.kill().await?;
+    let till = machine.open(&[]).await?;
+    till.see_text("unlock", "Unlock").await?;
+    Ok(())
+}
