@@ -134,7 +134,7 @@ pub trait Books {
         epoch: &Epoch,
         installation: Uuid,
     ) -> Result<(), Self::Error>;
-    /// Bind the code to the installation and replace the credential that it gave out before, if any.
+    /// Bind the code to the installation and accept one more credential that it gave out.
     async fn redeem_code(
         &mut self,
         code: &EnrolmentCode,
