@@ -7,11 +7,11 @@ use std::{
     env,
     io::{Write, stderr},
     path::PathBuf,
-    process::Output,
+    process::{Command, Output},
 };
 
 use anyhow::{Context, Result, ensure};
-use tokio::{net::TcpListener, process::Command};
+use tokio::{net::TcpListener, task::spawn_blocking};
 use turno_server::{SqliteLedger, app, fixture::Fixture};
 use turno_tests::tree::root;
 
@@ -33,13 +33,10 @@ async fn the_cases_of_the_contract_pass_on_sqlite() -> Result<()> {
     let address = listener.local_addr()?;
     let server = tokio::spawn(axum::serve(listener, app(ledger.clone(), fixture.config())).into_future());
 
-    let Output { status, stdout, stderr: complaints } = Command::new("python3")
-        .arg(cases.join("run.py"))
-        .args(["--base-url", &format!("http://{address}")])
-        .kill_on_drop(true)
-        .output()
-        .await
-        .context("the cases need python3")?;
+    let mut run = Command::new("python3");
+    run.arg(cases.join("run.py")).args(["--base-url", &format!("http://{address}")]);
+    let output = spawn_blocking(move || run.output()).await?;
+    let Output { status, stdout, stderr: complaints } = output.context("the cases need python3")?;
     server.abort();
     ledger.close().await;
     let report = String::from_utf8_lossy(&stdout);
