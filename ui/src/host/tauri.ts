@@ -28,7 +28,8 @@ export const tauriHost: Host = {
   setPracticeLine: (request) => invoke('set_practice_line', { request }),
   setLanguage: (request) => invoke('set_language', { request }),
   onChanged: (listener) => {
-    const stopping = listen(CHANGED, listener);
+    // Without hints the page still reads the frame now and then, so a refused subscription is no reason to fail.
+    const stopping = listen(CHANGED, listener).catch(() => () => undefined);
     return () => void stopping.then((stop) => stop());
   },
 };

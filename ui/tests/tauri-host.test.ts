@@ -1,0 +1,72 @@
+import { clearMocks, mockIPC } from '@tauri-apps/api/mocks';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Host } from '../src/host/host';
+import { tauriHost } from '../src/host/tauri';
+
+afterEach(clearMocks);
+
+type Call = { command: string; payload: unknown };
+
+function listenToCalls(): Call[] {
+  const calls: Call[] = [];
+  mockIPC(
+    (command, payload) => {
+      calls.push({ command, payload });
+      return null;
+    },
+    { shouldMockEvents: true },
+  );
+  return calls;
+}
+
+const request = { of: 'the test' };
+
+/** The method, its command in the shell, and whether it takes a request. */
+const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'][] = [
+  ['frame', 'frame', 'nothing'],
+  ['startPractice', 'start_practice', 'nothing'],
+  ['connect', 'connect', 'request'],
+  ['createManager', 'create_manager', 'request'],
+  ['unlock', 'unlock', 'request'],
+  ['lock', 'lock', 'nothing'],
+  ['openShift', 'open_shift', 'request'],
+  ['searchOffers', 'search_offers', 'request'],
+  ['seatMap', 'seat_map', 'request'],
+  ['openDraft', 'open_draft', 'nothing'],
+  ['quote', 'quote', 'request'],
+  ['charge', 'charge', 'request'],
+  ['pending', 'pending', 'request'],
+  ['recentSales', 'recent_sales', 'request'],
+  ['sendNow', 'send_now', 'nothing'],
+  ['reviews', 'reviews', 'nothing'],
+  ['decide', 'decide', 'request'],
+  ['setPracticeLine', 'set_practice_line', 'request'],
+  ['setLanguage', 'set_language', 'request'],
+];
+
+test.each(commands)('%s is the command %s with %s', async (method, command, takes) => {
+  const calls = listenToCalls();
+  const ask = tauriHost[method].bind(tauriHost) as (given?: unknown) => Promise<unknown>;
+  await ask(takes === 'request' ? request : undefined);
+  expect(calls).toEqual([{ command, payload: takes === 'request' ? { request } : {} }]);
+});
+
+test('no command is missing from this list', () => {
+  expect(
+    commands
+      .map(([method]) => method)
+      .concat()
+      .sort(),
+  ).toEqual(
+    Object.keys(tauriHost)
+      .filter((method) => method !== 'onChanged')
+      .sort(),
+  );
+});
+
+test('a subscription that is refused does not fail the page', async () => {
+  mockIPC(() => Promise.reject(new Error('not allowed')));
+  const stop = tauriHost.onChanged(vi.fn());
+  expect(stop).not.toThrow();
+  await Promise.resolve();
+});
