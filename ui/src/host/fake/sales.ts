@@ -1,0 +1,46 @@
+/** The sales of the in-memory till, and how they are listed. */
+import type { Offer } from '../../bindings/Offer';
+import type { Problem } from '../../bindings/Problem';
+import type { ProblemCode } from '../../bindings/ProblemCode';
+import type { SalePage } from '../../bindings/SalePage';
+import type { SaleSummary } from '../../bindings/SaleSummary';
+
+/** Small, so that a test needs few sales to see a second page. */
+const PAGE = 20;
+/** Two sales of one seat within this time look alike. */
+const WINDOW_S = 600;
+const LIMA_MS = -5 * 3600 * 1000;
+
+export type Sold = {
+  summary: SaleSummary;
+  readonly offer: Offer;
+  /** YUPY has it, whether or not its answer arrived. */
+  committedAtYupy: boolean;
+  /** A manager said that it is another sale. */
+  confirming: boolean;
+  timer: ReturnType<typeof setTimeout> | null;
+};
+
+/** Now, or a moment from now, as the till writes times. */
+export function stamp(inMs = 0): string {
+  return `${new Date(Date.now() + inMs + LIMA_MS).toISOString().slice(0, 19)}-05:00`;
+}
+
+export function refusal(code: ProblemCode): Problem & Error {
+  return Object.assign(new Error(code), { code, detail: null });
+}
+
+export const isUnsettled = ({ state }: SaleSummary) => state !== 'accepted' && state !== 'discarded';
+
+export function page(sales: SaleSummary[], isAfter: (sale: SaleSummary) => boolean): SalePage {
+  const rest = sales.filter(isAfter);
+  const items = rest.slice(0, PAGE);
+  return { items, next: rest.length > PAGE ? (items.at(-1)?.sequence ?? null) : null };
+}
+
+export function secondsApart(a: string, b: string): number {
+  return Math.floor(Math.abs(Date.parse(a) - Date.parse(b)) / 1000);
+}
+
+/** Whether two sales of one seat are near enough in time to look alike. */
+export const isWithinWindow = (a: string, b: string) => secondsApart(a, b) < WINDOW_S;
