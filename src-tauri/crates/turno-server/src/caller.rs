@@ -85,7 +85,7 @@ impl fmt::Display for Rights {
 
 /// SHA-256 of a credential or of an enrolment code: all that a store knows of it. Tokens are random and long, so a
 /// plain hash cannot be guessed back.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {

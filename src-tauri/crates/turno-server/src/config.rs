@@ -7,7 +7,10 @@ use turno_protocol::secret::Secret;
 
 use crate::{
     acquirer::{Acquirer, SimulatedAcquirer},
+    drain::Drain,
+    metrics::Metrics,
     paying::Cashier,
+    throttle::RateLimit,
     world::World,
 };
 
@@ -26,6 +29,10 @@ pub struct Config {
     pub acquirer_visibility_delay: SignedDuration,
     /// Without one no webhook is believed.
     pub acquirer_webhook_secret: Option<Secret>,
+    /// For each credential. Without one nobody is throttled.
+    pub rate_limit: Option<RateLimit>,
+    pub drain: Drain,
+    pub metrics: Metrics,
 }
 
 impl Default for Config {
@@ -36,6 +43,9 @@ impl Default for Config {
             acquirer: Arc::new(SimulatedAcquirer::default()),
             acquirer_visibility_delay: DEFAULT_VISIBILITY_DELAY,
             acquirer_webhook_secret: None,
+            rate_limit: None,
+            drain: Drain::default(),
+            metrics: Metrics::default(),
         }
     }
 }
@@ -47,6 +57,7 @@ impl Config {
             acquirer: Arc::clone(&self.acquirer),
             world: self.world.clone(),
             visibility_delay: self.acquirer_visibility_delay,
+            metrics: self.metrics.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::{config::Config, ledger::Ledger, paying::Cashier};
+use crate::{config::Config, ledger::Ledger, metrics::Counter, paying::Cashier};
 
 /// How often abandoned payments are looked up. Their tills ask sooner; this is for those that do not come back.
 const REAPING: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ pub async fn housekeeping<L: Ledger>(ledger: L, config: Config) {
     loop {
         tokio::select! {
             _ = reaping.tick() => reap(&cashier).await,
-            _ = purging.tick() => purge(&ledger).await,
+            _ = purging.tick() => purge(&ledger, &config).await,
         }
     }
 }
@@ -43,9 +43,11 @@ async fn reap<L: Ledger>(cashier: &Cashier<L>) {
     }
 }
 
-async fn purge<L: Ledger>(ledger: &L) {
+async fn purge<L: Ledger>(ledger: &L, config: &Config) {
     loop {
-        match ledger.purge_keys(PURGED_AT_ONCE).await {
+        let purged = ledger.purge_keys(PURGED_AT_ONCE).await;
+        config.metrics.add(Counter::KeysPurged, *purged.as_ref().unwrap_or(&0));
+        match purged {
             Ok(purged) if purged == u64::from(PURGED_AT_ONCE) => tokio::task::yield_now().await,
             Ok(purged) => return tracing::debug!(purged, "expired keys forgotten"),
             Err(error) => return tracing::warn!(%error, "expired keys cannot be purged"),

@@ -26,13 +26,17 @@ use axum::{
 };
 use turno_protocol::code::ErrorCode;
 
-use crate::{config::Config, ledger::Ledger, paying::Cashier};
-use refusal::Refusal;
+use crate::{config::Config, ledger::Ledger, paying::Cashier, throttle::Throttle};
+
+pub(crate) use exchange::refuse;
+pub(crate) use gate::SlowSender;
+pub(crate) use refusal::Refusal;
 
 /// What every handler shares.
 pub(crate) struct App<L> {
-    pub(crate) ledger: L,
-    pub(crate) config: Config,
+    ledger: L,
+    config: Config,
+    throttle: Option<Throttle>,
 }
 
 impl<L: Ledger> App<L> {
@@ -43,8 +47,8 @@ impl<L: Ledger> App<L> {
 
 /// The server's routes over `ledger`, ready for any listener.
 pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
-    let world = config.world.clone();
-    let app = Arc::new(App { ledger, config });
+    let throttle = config.rate_limit.map(Throttle::new);
+    let app = Arc::new(App { ledger, config: config.clone(), throttle });
     Router::new()
         .route("/v1/transactions", post(transactions::create::<L>).get(transactions::list::<L>))
         .route("/v1/transactions/{id}", get(transactions::read::<L>))
@@ -59,9 +63,10 @@ pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
         .route("/v1/audit", get(audit::list::<L>))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready::<L>))
+        .route("/metrics", get(health::metrics::<L>))
         .route("/openapi.json", get(health::openapi))
         .fallback(|| async { Refusal::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { Refusal::new(ErrorCode::MethodNotAllowed) })
         .with_state(app)
-        .layer(middleware::from_fn_with_state(world, exchange::complete))
+        .layer(middleware::from_fn_with_state(config, exchange::complete))
 }

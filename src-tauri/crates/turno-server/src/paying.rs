@@ -12,6 +12,7 @@ use crate::{
     acquirer::{Acquirer, Answer, Charge, Found, LookUp, NoAnswer},
     ledger::{Ledger, LedgerError},
     matrix::Finished,
+    metrics::{Counter, Metrics},
     payment::{LONGEST_LEASE, Payment, PaymentResult, PaymentState},
     world::World,
 };
@@ -51,6 +52,7 @@ pub(crate) struct Cashier<L> {
     pub(crate) world: World,
     /// How long a charge may be on its way before a look-up that finds nothing can be believed.
     pub(crate) visibility_delay: SignedDuration,
+    pub(crate) metrics: Metrics,
 }
 
 impl<L: Ledger> Cashier<L> {
@@ -91,7 +93,20 @@ impl<L: Ledger> Cashier<L> {
 
     async fn find(&self, payment: &Payment) -> Result<Result<Found, NoAnswer>, LedgerError> {
         let lookup = LookUp { acquirer_payment_id: &payment.acquirer_payment_id, amount: payment.amount };
-        self.while_alive(payment, self.acquirer.find(lookup)).await
+        let found = self.while_alive(payment, self.acquirer.find(lookup)).await?;
+        self.metrics.count(match found {
+            Ok(Found::Payment(result)) => match result.state_for(payment.amount) {
+                PaymentState::Approved => Counter::TakeOversApproved,
+                PaymentState::Declined => Counter::TakeOversDeclined,
+                PaymentState::Reconciliation => Counter::TakeOversMismatched,
+                PaymentState::Pending | PaymentState::Reserved | PaymentState::AcquirerStarted => {
+                    Counter::TakeOversPending
+                }
+            },
+            Ok(Found::Nothing) => Counter::TakeOversNotFound,
+            Err(NoAnswer) => Counter::TakeOversUnreachable,
+        });
+        Ok(found)
     }
 
     fn is_too_soon(&self, payment: &Payment) -> bool {
@@ -135,6 +150,7 @@ impl<L: Ledger> Cashier<L> {
                 return Ok(answer);
             }
             if self.ledger.renew_payment(payment.clone()).await?.is_none() {
+                self.metrics.count(Counter::LeasesLost);
                 return Ok(Err(NoAnswer));
             }
         }

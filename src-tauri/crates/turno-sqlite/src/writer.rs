@@ -57,8 +57,8 @@ pub(crate) enum Answer<T, E> {
 pub(crate) struct Write<F, T, E> {
     progress: Progress<F, T, E>,
     reply: oneshot::Sender<Answer<T, E>>,
-    /// The place in the queue, given back when the job is dropped.
-    _place: Option<OwnedSemaphorePermit>,
+    /// The place in the queue, given back when the job is answered or dropped.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 enum Progress<F, T, E> {
@@ -75,7 +75,7 @@ impl<F, T, E> Write<F, T, E> {
         place: Option<OwnedSemaphorePermit>,
     ) -> (Self, oneshot::Receiver<Answer<T, E>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { progress: Progress::Waiting(work), reply, _place: place }, answer)
+        (Self { progress: Progress::Waiting(work), reply, place }, answer)
     }
 }
 
@@ -97,7 +97,8 @@ where
     }
 
     fn answer(self: Box<Self>, fate: &Fate) {
-        let answer = match self.progress {
+        let Self { progress, reply, place } = *self;
+        let answer = match progress {
             Progress::Done(Ok(value)) => Answer::Result(fate.as_error().map_or(Ok(value), Err)),
             Progress::Done(Err(error)) => Answer::Result(Err(WriteError::Rejected(error))),
             Progress::Panicked(payload) => Answer::Panicked(payload),
@@ -106,8 +107,10 @@ where
                 Answer::Result(Err(fate.as_error().unwrap_or(WriteError::Closed)))
             }
         };
+        // Before the answer: whoever has heard it may count on the place.
+        drop(place);
         // Nobody listens when the caller was dropped; the write stands all the same.
-        let _ = self.reply.send(answer);
+        let _ = reply.send(answer);
     }
 }
 

@@ -1,11 +1,13 @@
 //! `turno-server serve`.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use tokio::net::TcpListener;
-use turno_server::{Config, SqliteLedger, SqliteOptions, app, fixture::Fixture, housekeeping};
+use turno_server::{
+    Config, RateLimit, SqliteLedger, SqliteOptions, app, fixture::Fixture, housekeeping, serve,
+};
 
 use super::DatabaseUrl;
 
@@ -22,13 +24,23 @@ pub(super) struct Serve {
     /// Companies, integrations and known credentials, for tests only.
     #[arg(long, env = "TURNO_FIXTURE")]
     fixture: Option<PathBuf>,
+
+    /// Requests a second that one credential may make for long. Without it nobody is throttled.
+    #[arg(long, env = "TURNO_RATE_LIMIT")]
+    rate_limit: Option<NonZeroU32>,
+
+    /// Requests that one credential may make at once.
+    #[arg(long, env = "TURNO_RATE_BURST", default_value = "100")]
+    rate_burst: NonZeroU32,
 }
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let fixture = self.fixture.as_deref().map(read_fixture).transpose()?;
         let options = fixture.as_ref().map_or_else(SqliteOptions::default, Fixture::options);
-        let config = fixture.as_ref().map_or_else(Config::default, Fixture::config);
+        let mut config = fixture.as_ref().map_or_else(Config::default, Fixture::config);
+        config.rate_limit =
+            self.rate_limit.map(|per_second| RateLimit { per_second, burst: self.rate_burst });
         let path = &self.database.0;
         let ledger = SqliteLedger::open(path, options)
             .await
@@ -41,7 +53,8 @@ impl Serve {
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let housekeeping = tokio::spawn(housekeeping(ledger.clone(), config.clone()));
         announce(listener.local_addr()?)?;
-        axum::serve(listener, app(ledger.clone(), config)).with_graceful_shutdown(asked_to_end()).await?;
+        let router = app(ledger.clone(), config.clone());
+        serve(listener, router, config, asked_to_end()).await?;
         housekeeping.abort();
         ledger.close().await;
         Ok(())

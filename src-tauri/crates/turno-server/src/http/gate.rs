@@ -4,7 +4,7 @@
 //! none of them touches a key.
 
 use axum::{
-    body::{Bytes, HttpBody},
+    body::Bytes,
     extract::Request,
     http::{HeaderMap, HeaderName, header},
 };
@@ -26,6 +26,12 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// A body that is too large is read on for this much, so that its sender gets to see the answer.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 
+/// Writes that may wait for the store: below what it can hold, so that nobody waits for a place.
+const QUEUE_LIMIT: usize = 768;
+
+/// What a slow disk commits in groups, for telling when to come back.
+const WRITES_A_SECOND: usize = 500;
+
 /// Let the request through to `handle` if its credential has one of `rights`. Its errors are written as the caller's
 /// integration wants them.
 pub(super) async fn admit<L: Ledger, T, F>(
@@ -37,26 +43,46 @@ pub(super) async fn admit<L: Ledger, T, F>(
 where
     F: Future<Output = Result<T, Refusal>>,
 {
-    let caller = authenticate(app, request.headers()).await?;
+    let (caller, credential) = authenticate(app, request.headers()).await?;
     let profile = caller.integration.error_profile;
-    let result = if may(&caller.rights, rights) {
-        handle(caller, request).await
-    } else {
-        Err(Refusal::new(ErrorCode::Forbidden))
+    let admitted = may(&caller.rights, rights).and_then(|()| throttle(app, credential));
+    let result = match admitted {
+        Ok(()) => handle(caller, request).await,
+        Err(refusal) => Err(refusal),
     };
     result.map_err(|refusal| refusal.in_profile(profile))
 }
 
-fn may(has: &Rights, any_of: &[Right]) -> bool {
-    any_of.iter().any(|right| has.has(*right))
+fn may(has: &Rights, any_of: &[Right]) -> Result<(), Refusal> {
+    let has_one = any_of.iter().any(|right| has.has(*right));
+    if has_one { Ok(()) } else { Err(Refusal::new(ErrorCode::Forbidden)) }
 }
 
-async fn authenticate<L: Ledger>(app: &App<L>, headers: &HeaderMap) -> Result<Caller, Refusal> {
+fn throttle<L: Ledger>(app: &App<L>, credential: TokenHash) -> Result<(), Refusal> {
+    let Some(throttle) = &app.throttle else { return Ok(()) };
+    throttle
+        .take(credential, app.config.world.now())
+        .map_err(|seconds| Refusal::new(ErrorCode::RateLimited).after(seconds))
+}
+
+/// Row A5: more waits for the store than it can do before tills give up. Says when the queue may have gone down.
+fn refuse_if_overloaded<L: Ledger>(app: &App<L>) -> Result<(), Refusal> {
+    let depth = app.ledger.queue_depth();
+    if depth < QUEUE_LIMIT {
+        return Ok(());
+    }
+    let seconds = u32::try_from(1 + depth / WRITES_A_SECOND).unwrap_or(u32::MAX);
+    Err(Refusal::new(ErrorCode::ServiceUnavailable).after(seconds))
+}
+
+async fn authenticate<L: Ledger>(app: &App<L>, headers: &HeaderMap) -> Result<(Caller, TokenHash), Refusal> {
     let refusal = || Refusal::new(ErrorCode::Unauthenticated);
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(refusal()) };
     let token = value.to_str().ok().and_then(bearer).ok_or_else(refusal)?;
-    app.ledger.authenticate(TokenHash::of(token)).await?.ok_or_else(refusal)
+    let credential = TokenHash::of(token);
+    let caller = app.ledger.authenticate(credential).await?.ok_or_else(refusal)?;
+    Ok((caller, credential))
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -80,6 +106,7 @@ pub(super) async fn read_keyed<L: Ledger>(
 ) -> Result<(Keyed, Value), Refusal> {
     let key = read_key(request.headers());
     let bytes = read_body(request, app.config.body_limit).await?;
+    refuse_if_overloaded(app)?;
     let key = key?;
     let body = parse(&bytes)?;
     let target = Target { operation, path_id };
@@ -112,13 +139,10 @@ pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, R
     if !is_json(request.headers()) {
         return Err(Refusal::new(ErrorCode::UnsupportedMediaType));
     }
-    let body = request.into_body();
-    let announced = body.size_hint().lower();
-    let mut bytes = Vec::with_capacity(usize::try_from(announced).unwrap_or(limit).min(limit));
-    let mut frames = body.into_data_stream();
+    let mut bytes = Vec::new();
+    let mut frames = request.into_body().into_data_stream();
     while let Some(frame) = frames.next().await {
-        // A body that breaks off has nobody left to read an answer.
-        let frame = frame.map_err(|_| Refusal::new(ErrorCode::MalformedRequest))?;
+        let frame = frame.map_err(|error| broken_off(&error))?;
         if bytes.len() + frame.len() > limit {
             discard(frames).await;
             return Err(Refusal::new(ErrorCode::PayloadTooLarge));
@@ -127,6 +151,18 @@ pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, R
     }
     Ok(bytes.into())
 }
+
+/// A sender who is only slow shall try again; one who has gone does not read this.
+fn broken_off(error: &axum::Error) -> Refusal {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    let is_slow = causes.into_iter().any(|cause| cause.is::<SlowSender>());
+    Refusal::new(if is_slow { ErrorCode::ServiceUnavailable } else { ErrorCode::MalformedRequest })
+}
+
+/// The body did not come in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the body did not come in time")]
+pub(crate) struct SlowSender;
 
 async fn discard(mut frames: axum::body::BodyDataStream) {
     let mut discarded = 0;

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use serde_json::json;
+use turno_protocol::code::ErrorCode;
 
 use super::{App, answer, refusal::Refusal};
 use crate::ledger::Ledger;
@@ -15,8 +20,17 @@ pub(super) async fn health() -> Response {
 
 /// Requests can be served: the store answers too.
 pub(super) async fn ready<L: Ledger>(State(app): State<Arc<App<L>>>) -> Result<Response, Refusal> {
+    if app.config.drain.has_begun() {
+        return Err(Refusal::new(ErrorCode::ServiceUnavailable));
+    }
     app.ledger.ready().await?;
     Ok(answer::json(StatusCode::OK, &json!({"status": "ready"})))
+}
+
+/// Counters and gauges for Prometheus.
+pub(super) async fn metrics<L: Ledger>(State(app): State<Arc<App<L>>>) -> Response {
+    let text = app.config.metrics.to_text(app.ledger.queue_depth());
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 pub(super) async fn openapi() -> Response {

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     caller::Right,
+    drain::Drain,
     ledger::{Ledger, LedgerError},
     matrix::{Known, PaymentRequest, ReserveOutcome},
     paying::{End, How},
@@ -47,13 +48,13 @@ pub(super) async fn pay<L: Ledger>(
             gate::read_keyed(&app, &caller, Operation::CreatePayment, target, request).await?;
         let payment = read_payment(&body, caller.company.currency);
         let request = PaymentRequest { keyed, transaction_id, payment };
-        let cashier = app.cashier();
+        let (cashier, drain) = (app.cashier(), &app.config.drain);
         match app.ledger.reserve_payment(caller, request).await? {
             ReserveOutcome::Reserved(payment) => {
-                ended(own(async move { cashier.charge(*payment).await }).await?, Work::New, id)
+                ended(own(drain, async move { cashier.charge(*payment).await }).await?, Work::New, id)
             }
             ReserveOutcome::TakenOver(payment) => {
-                ended(own(async move { cashier.follow(*payment).await }).await?, Work::TakenOver, id)
+                ended(own(drain, async move { cashier.follow(*payment).await }).await?, Work::TakenOver, id)
             }
             ReserveOutcome::Known { payment, state, how } => known(*payment, state, how, id),
             ReserveOutcome::KeyConflict(conflict) => Err(conflict.into()),
@@ -68,8 +69,11 @@ pub(super) async fn pay<L: Ledger>(
 }
 
 /// Run `work` in a task of the server's own: the request may be dropped with its connection, the payment may not.
-async fn own(work: impl Future<Output = Result<End, LedgerError>> + Send + 'static) -> Result<End, Refusal> {
-    match tokio::spawn(work).await {
+async fn own(
+    drain: &Drain,
+    work: impl Future<Output = Result<End, LedgerError>> + Send + 'static,
+) -> Result<End, Refusal> {
+    match drain.spawn(work).await {
         Ok(Ok(end)) => Ok(end),
         Ok(Err(error)) => {
             // The acquirer may have been asked: whatever failed, the outcome is what is not known.

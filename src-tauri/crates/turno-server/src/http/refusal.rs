@@ -42,6 +42,10 @@ impl Refusal {
         Self { code, details, profile, retry_after_s, replay: None }
     }
 
+    pub(super) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
     pub(crate) fn with(self, details: ErrorDetails) -> Self {
         Self { details, ..self }
     }

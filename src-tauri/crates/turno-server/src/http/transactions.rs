@@ -29,6 +29,7 @@ use crate::{
     caller::Right,
     ledger::{Ledger, Page},
     matrix::{ConfirmationRefused, CreateOutcome, CreateRequest, KeyConflict, Question},
+    metrics::Counter,
     request::read_sale,
     sale::StoredSale,
 };
@@ -43,6 +44,9 @@ pub(super) async fn create<L: Ledger>(
             gate::read_keyed(&app, &caller, Operation::CreateTransaction, None, request).await?;
         let sale = read_sale(&body, caller.company.currency);
         let outcome = app.ledger.create_transaction(caller, CreateRequest { keyed, sale }).await?;
+        if let CreateOutcome::Created { confirmed_duplicate_of: Some(_), .. } = &outcome {
+            app.config.metrics.count(Counter::ChallengesConfirmed);
+        }
         created(outcome, id)
     })
     .await

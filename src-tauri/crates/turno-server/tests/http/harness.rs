@@ -21,7 +21,7 @@ use turno_domain::{
 use turno_protocol::{code::ErrorProfile, secret::Secret};
 use turno_server::{
     Administration, Clock, CompanySettings, Config, Entropy, IntegrationSettings, NewCredential,
-    NewEnrolmentCode, Rights, SqliteLedger, SqliteOptions, World, acquirer::Acquirer, app,
+    NewEnrolmentCode, Rights, SqliteLedger, SqliteOptions, World, WriterMode, acquirer::Acquirer, app,
 };
 
 use crate::invariants;
@@ -137,7 +137,11 @@ impl Site {
 
     /// Start a server on this site's file, as a new process would.
     pub async fn start(self: Arc<Self>) -> Server {
-        let options = SqliteOptions { world: self.world.clone(), ..SqliteOptions::default() };
+        self.start_with(WriterMode::Thread).await
+    }
+
+    async fn start_with(self: Arc<Self>, writer: WriterMode) -> Server {
+        let options = SqliteOptions { world: self.world.clone(), writer, ..SqliteOptions::default() };
         let ledger = SqliteLedger::open(&self.file(), options).await.unwrap();
         let router = app(ledger.clone(), self.config());
         let server = Server { site: self, ledger, router };
@@ -149,6 +153,19 @@ impl Site {
 impl Server {
     pub async fn new() -> Self {
         Site::new(Config::default().acquirer).start().await
+    }
+
+    /// For tests in paused time, which runs on while another thread is waited for.
+    pub async fn inline() -> Self {
+        Site::new(Config::default().acquirer).start_with(WriterMode::Inline).await
+    }
+
+    /// The same ledger behind a router that was told something else.
+    pub fn with_config(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = self.site.config();
+        change(&mut config);
+        self.router = app(self.ledger.clone(), config);
+        self
     }
 
     /// Two companies; the first has tills, an agency on the IETF profile, a manager and somebody who only reads.
@@ -218,6 +235,14 @@ impl Server {
     pub async fn get_as(&self, token: &str, path: &str) -> Answer {
         let request = Request::get(path).header("authorization", format!("Bearer {token}"));
         self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// A body that is no JSON.
+    pub async fn text(&self, path: &str) -> String {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
     }
 
     /// Send a request and look at what every answer owes.

@@ -8,6 +8,7 @@ mod enrolment;
 mod gate;
 mod harness;
 mod invariants;
+mod limits;
 mod payments;
 mod questions;
 mod voids;

@@ -1,0 +1,136 @@
+//! A listener with limits: what strangers on a network may cost.
+//!
+//! Invariant: every wait for a peer has an end, and every buffer a size. The router itself knows no sockets; whoever
+//! embeds it on a loopback listener does not need this.
+
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    middleware::{self, Next},
+    response::Response,
+};
+use futures_util::{StreamExt, stream};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::TcpListener,
+    sync::Semaphore,
+    time::{Instant, timeout, timeout_at},
+};
+use turno_protocol::code::ErrorCode;
+
+use crate::{
+    config::Config,
+    http::{Refusal, SlowSender, refuse},
+};
+
+/// From the first byte of a head to its last; an idle connection is closed after as long.
+const HEAD_LIMIT: Duration = Duration::from_secs(10);
+
+/// From the head of a request to the last byte of its body: 64 KiB come in time over the slowest mobile network.
+const BODY_LIMIT: Duration = Duration::from_secs(10);
+
+/// A whole answer, below the 15 s after which a till gives up: it shall hear that it may ask again.
+const ANSWER_LIMIT: Duration = Duration::from_secs(12);
+
+/// How long connections and payments may take to end after the server was asked to.
+const DRAIN_LIMIT: Duration = Duration::from_secs(25);
+
+/// All headers of a request together. A real one has less than one kilobyte.
+const HEAD_BYTES: usize = 16 * 1024;
+
+const HEADERS: usize = 64;
+
+/// Connections at once: a fleet of tills that each keep one open, several times over. More are closed at the door.
+const CONNECTIONS: usize = 16 * 1024;
+
+/// After an error that is the machine's (no descriptors left): long enough for some connection to end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serve `router` until `stop`, then end in good order: no new connections, 503 for new requests, what has begun is
+/// finished. The router and the config belong together ([`crate::app`]).
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    config: Config,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let drain = config.drain.clone();
+    let service = TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit)));
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        .max_header_size(HEAD_BYTES)
+        .max_headers(HEADERS);
+
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Beyond the limit the stream is dropped, which closes it.
+        let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        // Answers are single small writes; waiting for more only delays them.
+        stream.set_nodelay(true).ok();
+        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop(place);
+        });
+    }
+    drain.begin();
+    drop(listener);
+    tracing::info!("draining: what has begun is finished");
+    let finish = async {
+        graceful.shutdown().await;
+        drain.finished().await;
+    };
+    if timeout(DRAIN_LIMIT, finish).await.is_err() {
+        tracing::warn!("not everything ended in time; payments left open are followed after the next start");
+    }
+    Ok(())
+}
+
+/// An end to slow bodies and to answers that take too long.
+async fn limit(State(config): State<Config>, request: Request, next: Next) -> Result<Response, Infallible> {
+    let deadline = Instant::now() + BODY_LIMIT;
+    let request = request.map(|body| with_deadline(body, deadline));
+    Ok(match timeout(ANSWER_LIMIT, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => refuse(&config, Refusal::new(ErrorCode::ServiceUnavailable)),
+    })
+}
+
+fn with_deadline(body: Body, deadline: Instant) -> Body {
+    let frames = Some(body.into_data_stream());
+    Body::from_stream(stream::unfold(frames, move |frames| async move {
+        let mut frames = frames?;
+        match timeout_at(deadline, frames.next()).await {
+            Ok(Some(Ok(bytes))) => Some((Ok(bytes), Some(frames))),
+            Ok(Some(Err(error))) => Some((Err(error), None)),
+            Ok(None) => None,
+            Err(_) => Some((Err(axum::Error::new(SlowSender)), None)),
+        }
+    }))
+}

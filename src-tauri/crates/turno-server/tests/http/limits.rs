@@ -1,0 +1,158 @@
+//! What one caller, one connection or the end of the process may cost the others.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use jiff::SignedDuration;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+};
+use turno_server::{Config, RateLimit, app, serve};
+
+use crate::harness::{Server, sale};
+
+/// The server's router on a socket of its own.
+struct Listening {
+    address: std::net::SocketAddr,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Listening {
+    async fn start(server: &Server, config: Config) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let router = app(server.ledger.clone(), config.clone());
+        let serving = tokio::spawn(serve(listener, router, config, async {
+            stopped.await.ok();
+        }));
+        Self { address, stop, serving }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+}
+
+/// Everything that comes until the server closes.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).await.unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn request(key: &str, body: &str) -> String {
+    format!(
+        "POST /v1/transactions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer pos\r\ncontent-type: application/json\r\n\
+         idempotency-key: {key}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn a_credential_that_asks_too_often_waits_and_nobody_else_does() {
+    let server = Server::new().await;
+    let number = |number| NonZeroU32::new(number).unwrap();
+    let limit = RateLimit { per_second: number(1), burst: number(3) };
+    let server = server.with_config(|config| config.rate_limit = Some(limit));
+    for n in 0..3 {
+        server.get("/v1/transactions?device_id=D").await.expect(200);
+        assert!(n < 3);
+    }
+    let throttled = server.create("k", sale("E-1", json!({}))).await.refused(429, "rate_limited");
+    assert_eq!(throttled.header("retry-after"), Some("1"));
+    server.get_as("manager", "/v1/audit").await.expect(200);
+    server.site.clock.advance(SignedDuration::from_secs(1));
+    server.create("k", sale("E-1", json!({}))).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_sale_over_a_socket_is_answered_and_the_end_waits_for_it() {
+    let server = Server::new().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    let body = sale("E-1", json!({})).to_string();
+    let mut stream = listening.connect().await;
+    let head = request("k", &body);
+    // The head is read and the body is awaited when the server is asked to end.
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (half, other_half) = body.split_at(body.len() / 2);
+    stream.write_all(half.as_bytes()).await.unwrap();
+    let mut probe = listening.connect().await;
+    probe.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    assert!(rest(&mut probe).await.starts_with("HTTP/1.1 200"));
+    listening.stop.send(()).unwrap();
+    while TcpStream::connect(listening.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    stream.write_all(other_half.as_bytes()).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    listening.serving.await.unwrap().unwrap();
+    assert_eq!(server.sales_of("D03").await, 1);
+}
+
+#[tokio::test]
+async fn while_it_drains_nothing_is_run() {
+    let server = Server::new().await;
+    let config = server.site.config();
+    let drain = config.drain.clone();
+    let server = server.with_config(|own| *own = config);
+    drain.begin();
+    let refused = server.create("k", sale("E-1", json!({}))).await.refused(503, "service_unavailable");
+    assert!(refused.header("retry-after").is_some());
+    server.get("/ready").await.refused(503, "service_unavailable");
+    server.get("/health").await.expect(200);
+    drain.finished().await;
+}
+
+#[tokio::test]
+async fn a_head_that_is_a_bomb_is_refused() {
+    let server = Server::new().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    for bomb in [format!("x: {}\r\n", "y".repeat(20_000)), "x: y\r\n".repeat(100)] {
+        let mut stream = listening.connect().await;
+        stream.write_all(format!("GET /health HTTP/1.1\r\nhost: x\r\n{bomb}\r\n").as_bytes()).await.unwrap();
+        let mut answer = vec![0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(String::from_utf8(answer).unwrap(), "HTTP/1.1 431");
+    }
+}
+
+/// In paused time: the server waits ten seconds, the test does not.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_drips_is_told_to_come_again_and_a_head_that_does_is_cut_off() {
+    let server = Server::inline().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    let mut slow_body = listening.connect().await;
+    slow_body.write_all(request("k", &" ".repeat(100)).as_bytes()).await.unwrap();
+    let mut slow_head = listening.connect().await;
+    slow_head.write_all(b"GET /health HTTP/1.1\r\nhost:").await.unwrap();
+    let started = tokio::time::Instant::now();
+    let mut status = vec![0; 12];
+    slow_body.read_exact(&mut status).await.unwrap();
+    assert_eq!(String::from_utf8(status).unwrap(), "HTTP/1.1 503");
+    rest(&mut slow_head).await;
+    assert!(started.elapsed() >= Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn what_happens_is_counted_by_code_and_never_by_name() {
+    let server = Server::new().await;
+    server.create("k", sale("E-1", json!({"buyer_name": "Rosa Quispe"}))).await.expect(201);
+    server.create("k", sale("E-1", json!({"buyer_name": "Rosa Quispe"}))).await.expect(200);
+    server.create("k", sale("E-2", json!({}))).await.expect(409);
+    let metrics = server.text("/metrics").await;
+    for line in [
+        "turno_answers_total{code=\"ok\"} 2",
+        "turno_answers_total{code=\"idempotency_conflict\"} 1",
+        "turno_replays_total 1",
+        "turno_store_queue_depth 0",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} in\n{metrics}");
+    }
+    assert!(!metrics.contains("Rosa") && !metrics.contains("E-1"));
+}
