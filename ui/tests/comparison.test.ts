@@ -31,6 +31,13 @@ test('the sentence names only what YUPY named', () => {
   );
 });
 
+test('what goes without saying beside a seat is not said', () => {
+  const signals = ['amount', 'currency', 'route', 'seat', 'product', 'service'];
+  expect(reviewSentence(sampleReview({ matching_signals: signals }), es)).toBe(
+    'Se parece a otra venta: mismo asiento 12A en la ruta 184, mismo monto (S/ 85.50), 40 s antes.',
+  );
+});
+
 test('a signal that this screen has no sentence for is still named', () => {
   const review = sampleReview({
     matching_signals: ['amount', 'currency', 'order', 'loyalty_card'],

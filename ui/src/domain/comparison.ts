@@ -91,8 +91,8 @@ function nameOf(names: Record<string, string>, code: string | null): string | nu
   return code === null ? null : (names[code] ?? code);
 }
 
-/** Signals that the sentence says in its own words, or that go without saying beside those. */
-const SAID_ABOVE: ReadonlySet<string> = new Set([
+/** Signals that the sentence says in words of its own, or that go without saying beside those. */
+const SAID: ReadonlySet<string> = new Set([
   'amount',
   'currency',
   'buyer_name',
@@ -100,8 +100,9 @@ const SAID_ABOVE: ReadonlySet<string> = new Set([
   'device_id',
   'route',
   'seat',
-  'service',
 ]);
+/** A seat is a seat of one departure and of one kind of product. */
+const SAID_BY_SEAT: ReadonlySet<string> = new Set(['service', 'product']);
 
 /** *Se parece a otra venta: mismo asiento 12A en la ruta 184, 40 s antes, en este mismo equipo.* */
 export function reviewSentence(review: Review, t: Messages): string {
@@ -116,9 +117,10 @@ export function reviewSentence(review: Review, t: Messages): string {
   }
   if (has('buyer_name') && own.buyer_name) parts.push(words.buyer(isolated(own.buyer_name)));
   if (has('amount')) parts.push(words.amount(formatMoney(own.amount)));
+  const isSaid = (signal: string) => SAID.has(signal) || (has('seat') && SAID_BY_SEAT.has(signal));
   parts.push(
     ...signalWords(
-      review.matching_signals.filter((signal) => !SAID_ABOVE.has(signal)),
+      review.matching_signals.filter((signal) => !isSaid(signal)),
       t,
     ),
   );

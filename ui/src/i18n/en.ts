@@ -318,6 +318,8 @@ export const en: Messages = {
     back: 'Back to the search',
     done: 'Done',
     deck: (n) => `Deck ${n}`,
+    deckPrice: (deck, price) => `${deck} · ${price}`,
+    from: (price) => `from ${price}`,
     front: 'Front',
     free: 'free',
     chosen: 'chosen',

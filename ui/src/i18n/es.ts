@@ -340,6 +340,8 @@ export const es = {
     back: 'Volver a la búsqueda',
     done: 'Listo',
     deck: (n: number) => `Piso ${n}`,
+    deckPrice: (deck: string, price: string) => `${deck} · ${price}`,
+    from: (price: string) => `desde ${price}`,
     front: 'Frente',
     free: 'libre',
     chosen: 'elegido',
