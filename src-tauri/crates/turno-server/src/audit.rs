@@ -7,11 +7,20 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use turno_domain::ids::{
-    Environment, ExternalPaymentId, ExternalTransactionId, Integration, Scope, YupyTransactionId,
+    Company, Environment, ExternalPaymentId, ExternalTransactionId, Integration, Scope, YupyTransactionId,
 };
-use turno_protocol::body::Decision;
+use turno_protocol::{
+    body::Decision,
+    chain::{BrokenAt, Head, verify_after},
+};
 
-use crate::sale::StoredSale;
+use crate::{
+    ledger::{Ledger, LedgerError, PageRequest},
+    sale::StoredSale,
+};
+
+/// Rows in memory at a time while a chain is verified.
+const VERIFIED_AT_ONCE: u16 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -110,5 +119,35 @@ impl AuditEntry {
         };
         members.insert("number".to_owned(), number.into());
         members
+    }
+}
+
+/// Why an audit does not hold.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    #[error(transparent)]
+    Broken(#[from] BrokenAt),
+    /// The row after this many holds no hashes.
+    #[error("row {0} of the chain has no hash")]
+    Unreadable(u64),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Check the whole chain of `company`, page by page. The head is for whoever keeps it elsewhere: a tail that was cut
+/// off shows only against an older head.
+pub async fn verify_audit<L: Ledger>(ledger: &L, company: &Company) -> Result<Head, AuditError> {
+    let mut head = Head::EMPTY;
+    let mut page = PageRequest { after: None, limit: VERIFIED_AT_ONCE };
+    loop {
+        let rows = ledger.audit(company.clone(), page).await?;
+        for row in rows.items {
+            let link = row.link().ok_or(AuditError::Unreadable(head.rows + 1))?;
+            head = verify_after(head, [link])?;
+        }
+        match rows.next {
+            Some(next) => page.after = Some(next),
+            None => return Ok(head),
+        }
     }
 }

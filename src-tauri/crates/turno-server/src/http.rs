@@ -11,19 +11,19 @@ mod devices;
 mod exchange;
 mod gate;
 mod health;
+mod openapi;
+mod operations;
 mod page;
 mod payments;
 mod refusal;
+mod schemas;
 mod transactions;
 mod voids;
 mod webhook;
 
 use std::sync::Arc;
 
-use axum::{
-    Router, middleware,
-    routing::{get, post},
-};
+use axum::{Router, middleware};
 use turno_protocol::code::ErrorCode;
 
 use crate::{config::Config, ledger::Ledger, paying::Cashier, throttle::Throttle};
@@ -49,22 +49,7 @@ impl<L: Ledger> App<L> {
 pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
     let throttle = config.rate_limit.map(Throttle::new);
     let app = Arc::new(App { ledger, config: config.clone(), throttle });
-    Router::new()
-        .route("/v1/transactions", post(transactions::create::<L>).get(transactions::list::<L>))
-        .route("/v1/transactions/{id}", get(transactions::read::<L>))
-        .route("/v1/transactions/{id}/void", post(voids::void::<L>))
-        .route("/v1/transactions/{id}/payments", post(payments::pay::<L>))
-        .route("/v1/acquirer/webhook", post(webhook::receive::<L>))
-        .route("/v1/duplicate-challenges", get(challenges::list::<L>))
-        .route("/v1/duplicate-challenges/{id}", get(challenges::read::<L>))
-        .route("/v1/duplicate-resolutions", post(challenges::resolve::<L>))
-        .route("/v1/devices/enroll", post(devices::enrol::<L>))
-        .route("/v1/catalog", get(catalog::read::<L>))
-        .route("/v1/audit", get(audit::list::<L>))
-        .route("/health", get(health::health))
-        .route("/ready", get(health::ready::<L>))
-        .route("/metrics", get(health::metrics::<L>))
-        .route("/openapi.json", get(health::openapi))
+    operations::router()
         .fallback(|| async { Refusal::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { Refusal::new(ErrorCode::MethodNotAllowed) })
         .with_state(app)

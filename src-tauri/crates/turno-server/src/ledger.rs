@@ -8,7 +8,11 @@ use turno_domain::{
     Currency,
     ids::{Company, Integration},
 };
-use turno_protocol::{audit::AuditRow, body::ChallengeView, catalog::CatalogBody};
+use turno_protocol::{
+    audit::AuditRow,
+    body::ChallengeView,
+    catalog::{CatalogBody, CatalogFault},
+};
 
 use crate::{
     caller::{Caller, TokenHash},
@@ -239,6 +243,13 @@ pub trait Administration: Ledger {
         credential: NewCredential,
     ) -> impl Future<Output = Result<(), AdminError>> + Send;
 
+    /// Accept this token no more; whether it was accepted.
+    fn revoke_credential(&self, token: TokenHash) -> impl Future<Output = Result<bool, AdminError>> + Send;
+
+    /// Sign new questions with a new secret. The one before it stays good for the questions that it signed; servers
+    /// read the secrets when they start.
+    fn rotate_token_secret(&self) -> impl Future<Output = Result<(), AdminError>> + Send;
+
     fn put_enrolment_code(
         &self,
         code: NewEnrolmentCode,
@@ -258,6 +269,9 @@ pub enum AdminError {
     UnknownCompany,
     #[error("there is no such integration")]
     UnknownIntegration,
+    /// It would leave a till with a price or a seat that it cannot sell.
+    #[error("the catalog cannot be served")]
+    Catalog(#[from] CatalogFault),
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }

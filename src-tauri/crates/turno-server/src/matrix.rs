@@ -10,6 +10,7 @@ mod external_id;
 mod key;
 mod payment;
 mod payment_end;
+mod question;
 mod resolve;
 mod void;
 

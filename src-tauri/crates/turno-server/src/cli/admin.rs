@@ -12,10 +12,10 @@ use turno_domain::{
     ids::{Company, DeviceId, Environment, Integration, Scope},
     lookalike::{Rule, Signal},
 };
-use turno_protocol::{catalog::CatalogBody, code::ErrorProfile};
+use turno_protocol::{catalog::CatalogBody, chain, code::ErrorProfile};
 use turno_server::{
     Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, Rights,
-    SqliteLedger, SqliteOptions, World,
+    SqliteLedger, SqliteOptions, World, audit::verify_audit, caller::TokenHash,
 };
 
 use super::DatabaseUrl;
@@ -64,6 +64,12 @@ enum Task {
         #[arg(long, default_value = "create,read")]
         rights: String,
     },
+    /// Accept a credential no more. Its token is read from the standard input, so that no list of processes shows it.
+    Revoke,
+    /// Sign new confirmation tokens with a new secret, from the next start of each server on.
+    RotateSecret,
+    /// Check the hash chain of a company's audit and name the first row that does not hold.
+    VerifyAudit { company: String },
     /// Make a code with which one till can enrol, and print it.
     EnrolmentCode {
         #[command(flatten)]
@@ -154,6 +160,17 @@ impl Task {
                 ledger.put_credential(credential).await?;
                 print(token.expose())?;
             }
+            Self::Revoke => {
+                let token = std::io::read_to_string(std::io::stdin()).context("cannot read the token")?;
+                if !ledger.revoke_credential(TokenHash::of(token.trim())).await? {
+                    bail!("no such credential");
+                }
+            }
+            Self::RotateSecret => ledger.rotate_token_secret().await?,
+            Self::VerifyAudit { company } => {
+                let head = verify_audit(ledger, &Company::parse(company)?).await?;
+                print(&format!("{} rows hold; the last has hash {}", head.rows, chain::to_hex(&head.hash)))?;
+            }
             Self::EnrolmentCode { of, device_id } => {
                 let device = DeviceId::parse(device_id)?;
                 let (code, text) = NewEnrolmentCode::generate(&World::system(), of.parse()?, device);
@@ -165,9 +182,6 @@ impl Task {
                 let json = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
                 let catalog: CatalogBody = serde_json::from_slice(&json)
                     .with_context(|| format!("no catalog in {}", file.display()))?;
-                if catalog.revision.is_empty() {
-                    bail!("the catalog has no revision");
-                }
                 ledger.put_catalog(company, integration, catalog).await?;
             }
         }

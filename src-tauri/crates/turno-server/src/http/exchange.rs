@@ -37,7 +37,9 @@ pub(super) async fn complete(State(config): State<Config>, mut request: Request,
         next.run(request).await
     };
     let refused = finish(&config, &mut response, id.clone());
-    config.metrics.answered(refused, started.elapsed());
+    if is_operation {
+        config.metrics.answered(refused, started.elapsed());
+    }
     if response.headers().get(IDEMPOTENCY_REPLAYED).is_some_and(|replayed| replayed == "true") {
         config.metrics.count(Counter::Replays);
     }

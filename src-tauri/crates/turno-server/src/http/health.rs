@@ -10,7 +10,7 @@ use axum::{
 use serde_json::json;
 use turno_protocol::code::ErrorCode;
 
-use super::{App, answer, refusal::Refusal};
+use super::{App, answer, openapi, refusal::Refusal};
 use crate::ledger::Ledger;
 
 /// The process answers.
@@ -33,9 +33,7 @@ pub(super) async fn metrics<L: Ledger>(State(app): State<Arc<App<L>>>) -> Respon
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-pub(super) async fn openapi() -> Response {
-    answer::json(
-        StatusCode::OK,
-        &json!({"openapi": "3.1.0", "info": {"title": "YUPY", "version": env!("CARGO_PKG_VERSION")}, "paths": {}}),
-    )
+/// The description of the API.
+pub(super) async fn openapi<L: Ledger>() -> Response {
+    answer::json(StatusCode::OK, &openapi::document::<L>())
 }

@@ -1,21 +1,16 @@
-//! Rows G: look-alikes, the question about them, and the token that answers it (contract §6).
+//! Rows G: what a confirmation token is worth, and which sales look alike (contract §6).
 //!
-//! Invariant: there is at most one open question for an external id, and a token opens exactly the question that it
-//! was computed from.
+//! Invariant: a token opens exactly the question that it was computed from.
 
 use jiff::Timestamp;
-use turno_domain::{
-    ids::YupyTransactionId,
-    lookalike::{LookAlike, Traits, rank},
-};
+use turno_domain::lookalike::{LookAlike, Traits, rank};
 use turno_protocol::{
-    body::{AskedSale, ChallengeState, ConfirmationFault, PreviousConfirmation},
+    body::{ChallengeState, ConfirmationFault, PreviousConfirmation},
     secret::Secret,
 };
 
-use super::{Desk, Question};
+use super::Desk;
 use crate::{
-    audit::{AuditEntry, AuditEvent},
     books::{Books, Challenge},
     content::Content,
     sale::{NewSale, StoredSale, traits},
@@ -124,106 +119,6 @@ fn has_identifying_field(desk: &Desk, asked: &Traits) -> bool {
         Signal::CustomReference1 => asked.custom_reference_1.is_some(),
         Signal::CustomReference2 => asked.custom_reference_2.is_some(),
     })
-}
-
-/// Ask, or ask the same again: a question that lives and names the same candidates keeps its token.
-pub(super) async fn ask<B: Books>(
-    books: &mut B,
-    desk: &Desk,
-    sale: &NewSale,
-    content: &Content,
-    occurred_at: Timestamp,
-    candidates: Vec<LookAlike<StoredSale>>,
-    previous: Option<PreviousConfirmation>,
-) -> Result<Question, B::Error> {
-    let now = books.now();
-    let names: Vec<YupyTransactionId> =
-        candidates.iter().map(|found| found.sale.yupy_transaction_id.clone()).collect();
-    let best = candidates.into_iter().next().expect("a question is asked about somebody");
-    let open = books.open_challenge(desk.caller.scope_number, &sale.external_transaction_id).await?;
-    let challenge = match open {
-        Some(open) if is_same_question(&open, content, &names, now) => open,
-        other => {
-            if let Some(old) = other {
-                let over = match state_at(&old, now) {
-                    ChallengeState::Expired => ChallengeState::Expired,
-                    ChallengeState::Open
-                    | ChallengeState::Spent
-                    | ChallengeState::Superseded
-                    | ChallengeState::Closed => ChallengeState::Superseded,
-                };
-                books.set_challenge_state(&old.challenge_id, over).await?;
-            }
-            let challenge = Challenge {
-                challenge_id: desk.world.new_id("ych"),
-                scope: desk.caller.scope.clone(),
-                scope_number: desk.caller.scope_number,
-                asked: asked_sale(sale, occurred_at),
-                fingerprint_version: content.version,
-                core_fingerprint: content.core,
-                candidates: names,
-                matching_signals: best.signals.clone(),
-                state: ChallengeState::Open,
-                asked_at: now,
-                expires_at: expiry(desk, now),
-                signed_with: desk.secrets.newest_token_secret().0,
-                verdict: None,
-            };
-            books.insert_challenge(&challenge).await?;
-            books.append_audit(&challenge.scope.company, suspected(&challenge)).await?;
-            challenge
-        }
-    };
-    let secret = desk.secrets.token_secret(challenge.signed_with);
-    let secret = secret.expect("an open question is signed with a secret that is still kept");
-    let token = Secret::new(claims(&challenge).token(&secret));
-    Ok(Question { challenge, token, candidate: best.sale, matching_signals: best.signals, previous })
-}
-
-fn asked_sale(sale: &NewSale, occurred_at: Timestamp) -> AskedSale {
-    let details = sale.details.clone();
-    AskedSale {
-        external_transaction_id: sale.external_transaction_id.clone(),
-        amount: sale.amount.to_amount_text(),
-        currency: sale.amount.currency(),
-        occurred_at,
-        buyer_name: details.buyer_name,
-        shift_id: details.shift_id,
-        device_id: details.device_id,
-        context: details.context,
-    }
-}
-
-/// Whole milliseconds, since that is how a token carries it.
-fn expiry(desk: &Desk, now: Timestamp) -> Timestamp {
-    let end = now.checked_add(desk.caller.integration.confirmation_token_life).unwrap_or(Timestamp::MAX);
-    Timestamp::from_millisecond(end.as_millisecond()).unwrap_or(end)
-}
-
-fn is_same_question(
-    open: &Challenge,
-    content: &Content,
-    names: &[YupyTransactionId],
-    now: Timestamp,
-) -> bool {
-    let sorted = |names: &[YupyTransactionId]| {
-        let mut names = names.to_vec();
-        names.sort_unstable();
-        names
-    };
-    state_at(open, now) == ChallengeState::Open
-        && open.core_fingerprint == content.core
-        && sorted(&open.candidates) == sorted(names)
-}
-
-fn suspected(challenge: &Challenge) -> AuditEntry {
-    AuditEntry {
-        external_transaction_id: Some(challenge.asked.external_transaction_id.clone()),
-        challenge_id: Some(challenge.challenge_id.clone()),
-        candidates: challenge.candidates.clone(),
-        fields: challenge.matching_signals.iter().map(|signal| signal.as_str()).collect(),
-        ..AuditEntry::new(AuditEvent::DuplicateSuspected, &challenge.scope, challenge.asked_at)
-    }
 }
 
 pub(super) fn claims(challenge: &Challenge) -> Claims<'_> {

@@ -9,6 +9,7 @@ use super::{
     confirmation::{self, TokenWorth},
     external_id::{self, Comparison},
     key::{self, KeyRow},
+    question::{self, Doubt},
 };
 use crate::{
     audit::{AuditEntry, AuditEvent},
@@ -92,9 +93,8 @@ pub async fn create_transaction<B: Books>(
         }
         Verdict::Ask(previous) => {
             key::bind(books, desk, &keyed).await?;
-            let question =
-                confirmation::ask(books, desk, &sale, &keyed.content, occurred_at, candidates, previous)
-                    .await?;
+            let doubt = Doubt { sale: &sale, occurred_at, content: &keyed.content, candidates, previous };
+            let question = question::ask(books, desk, doubt).await?;
             Ok(CreateOutcome::PossibleDuplicate(Box::new(question)))
         }
     }

@@ -3,10 +3,11 @@
 use turno_domain::ids::{Company, Integration, Scope};
 use turno_protocol::catalog::CatalogBody;
 
-use super::{SqliteLedger, catalog, company, credential, enrolment};
+use super::{SqliteLedger, catalog, company, credential, enrolment, secret};
 use crate::{
     admin::{NewCredential, NewEnrolmentCode},
     books::Books,
+    caller::TokenHash,
     ledger::{AdminError, Administration, StoredCatalog},
     settings::{CompanySettings, IntegrationSettings},
 };
@@ -48,6 +49,15 @@ impl Administration for SqliteLedger {
         self.administer(of, move |books| credential::put(books.connection, &new, books.now())).await
     }
 
+    async fn revoke_credential(&self, token: TokenHash) -> Result<bool, AdminError> {
+        Ok(self.write(move |books| credential::delete(books.connection, &token)).await?)
+    }
+
+    async fn rotate_token_secret(&self) -> Result<(), AdminError> {
+        let fresh = self.world.random();
+        Ok(self.write(move |books| secret::rotate(books.connection, books.now(), fresh)).await?)
+    }
+
     async fn put_enrolment_code(&self, new: NewEnrolmentCode) -> Result<(), AdminError> {
         let of = integration_of(&new.scope);
         self.administer(of, move |books| enrolment::put_code(books.connection, &new, books.now())).await
@@ -59,6 +69,7 @@ impl Administration for SqliteLedger {
         integration: Integration,
         body: CatalogBody,
     ) -> Result<(), AdminError> {
+        body.check()?;
         let stored = StoredCatalog::of(&body);
         let of = (company.clone(), integration.clone());
         self.administer(of, move |books| catalog::put(books.connection, &company, &integration, &stored))

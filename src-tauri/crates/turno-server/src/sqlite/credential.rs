@@ -64,3 +64,8 @@ pub(super) fn insert_for_code(
     )?;
     Ok(())
 }
+
+/// Whether there was such a credential.
+pub(super) fn delete(connection: &Connection, token: &TokenHash) -> rusqlite::Result<bool> {
+    Ok(connection.execute("DELETE FROM credential WHERE token_hash = ?1", [token.0])? > 0)
+}

@@ -43,3 +43,19 @@ fn load(connection: &Connection) -> rusqlite::Result<Option<Secrets>> {
         .collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(fingerprint.filter(|_| !tokens.is_empty()).map(|fingerprint| Secrets { fingerprint, tokens }))
 }
+
+/// Add the next token secret. Older ones than the one before it are forgotten: nothing accepts them any more.
+pub(super) fn rotate(connection: &Connection, now: Timestamp, fresh: [u8; 32]) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO secret (purpose, generation, value, created_at_ms)
+         SELECT 'token', max(generation) + 1, ?1, ?2 FROM secret WHERE purpose = 'token'",
+        params![fresh, now.as_millisecond()],
+    )?;
+    connection.execute(
+        "DELETE FROM secret
+         WHERE purpose = 'token' AND generation <= (
+            SELECT max(generation) FROM secret WHERE purpose = 'token') - ?1",
+        [ACTIVE_TOKEN_SECRETS],
+    )?;
+    Ok(())
+}

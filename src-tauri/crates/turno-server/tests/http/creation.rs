@@ -2,7 +2,8 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use turno_server::Ledger;
+use turno_domain::ids::Company;
+use turno_server::{Administration, Ledger, audit::verify_audit, caller::TokenHash};
 
 use crate::harness::{Server, sale};
 
@@ -159,4 +160,30 @@ async fn the_same_names_in_another_company_are_unrelated() {
     assert_ne!(ours.body["yupy_transaction_id"], theirs.body["yupy_transaction_id"]);
     let path = format!("/v1/transactions/{}", theirs.text("yupy_transaction_id"));
     server.get(&path).await.refused(404, "transaction_not_found");
+}
+
+#[tokio::test]
+async fn an_audit_that_somebody_touched_names_the_first_row_that_does_not_hold() {
+    let server = Server::new().await;
+    for n in 0..5 {
+        let body = sale(&format!("E-{n}"), json!({"context": {"seat": n.to_string()}}));
+        server.create(&format!("k{n}"), body).await.expect(201);
+    }
+    let company = Company::parse("A").unwrap();
+    assert_eq!(verify_audit(&server.ledger, &company).await.unwrap().rows, 5);
+    let touched = rusqlite::Connection::open(server.site.file()).unwrap();
+    let edit = "UPDATE audit SET entry = replace(entry, ?1, ?2) WHERE number = 3";
+    touched.execute(edit, ["E-2", "E-X"]).unwrap();
+    let broken = verify_audit(&server.ledger, &company).await.unwrap_err();
+    assert!(broken.to_string().contains("row 3 "), "{broken}");
+    touched.execute(edit, ["E-X", "E-2"]).unwrap();
+}
+
+#[tokio::test]
+async fn a_revoked_credential_is_refused_and_the_others_are_not() {
+    let server = Server::new().await;
+    assert!(server.ledger.revoke_credential(TokenHash::of("reader")).await.unwrap());
+    assert!(!server.ledger.revoke_credential(TokenHash::of("reader")).await.unwrap());
+    server.get_as("reader", "/v1/catalog").await.refused(401, "unauthenticated");
+    server.get("/v1/catalog").await.expect(200);
 }

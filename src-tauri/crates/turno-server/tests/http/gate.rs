@@ -131,6 +131,26 @@ async fn unknown_addresses_and_methods_are_errors_like_any_other() {
 }
 
 #[tokio::test]
+async fn the_description_has_every_operation_under_a_name_of_its_own() {
+    let server = Server::new().await;
+    let description: Value = serde_json::from_str(&server.text("/openapi.json").await).unwrap();
+    let operations = description["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values());
+    let mut ids: Vec<_> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!((ids.len(), all), (16, 16));
+    for reference in description.to_string().split("#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(description["components"]["schemas"].get(name).is_some(), "{name} is described");
+    }
+}
+
+#[tokio::test]
 async fn pages_have_limits_and_cursors_are_only_those_given_out() {
     let server = Server::new().await;
     for n in 0..5 {

@@ -24,7 +24,7 @@ use turno_server::{
     NewEnrolmentCode, Rights, SqliteLedger, SqliteOptions, World, WriterMode, acquirer::Acquirer, app,
 };
 
-use crate::invariants;
+use crate::{invariants, schema};
 
 pub const WEBHOOK_SECRET: &str = "a secret of the test";
 
@@ -74,6 +74,8 @@ pub struct Server {
     pub site: Arc<Site>,
     pub ledger: SqliteLedger,
     router: Router,
+    /// Every answer is held against it.
+    description: Value,
 }
 
 pub struct Answer {
@@ -144,7 +146,9 @@ impl Site {
         let options = SqliteOptions { world: self.world.clone(), writer, ..SqliteOptions::default() };
         let ledger = SqliteLedger::open(&self.file(), options).await.unwrap();
         let router = app(ledger.clone(), self.config());
-        let server = Server { site: self, ledger, router };
+        let description = Value::Null;
+        let mut server = Server { site: self, ledger, router, description };
+        server.description = serde_json::from_str(&server.text("/openapi.json").await).unwrap();
         server.furnish().await;
         server
     }
@@ -247,12 +251,14 @@ impl Server {
 
     /// Send a request and look at what every answer owes.
     pub async fn send(&self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().to_string());
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         let answer = Answer { status: parts.status, headers: parts.headers, body };
         invariants::check_answer(&answer);
+        schema::check(&self.description, method.as_str(), &path, &answer);
         answer
     }
 

@@ -11,4 +11,5 @@ mod invariants;
 mod limits;
 mod payments;
 mod questions;
+mod schema;
 mod voids;

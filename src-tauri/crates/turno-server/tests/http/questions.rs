@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use turno_server::Administration;
 
 use crate::harness::{Answer, Server, sale};
 
@@ -192,4 +193,22 @@ async fn equal_fares_without_anything_that_identifies_them_are_all_sold() {
         let fare = json!({"amount": "2.00", "context": {"route": "Urbana"}});
         server.create(&format!("k{n}"), sale(&format!("E-{n}"), fare)).await.expect(201);
     }
+}
+
+#[tokio::test]
+async fn a_rotated_secret_leaves_open_questions_good_and_after_two_they_are_asked_anew() {
+    let server = Server::new().await;
+    let (_, question) = asked(&server).await;
+    server.ledger.rotate_token_secret().await.unwrap();
+    let server = server.restart().await;
+    let again = server.create("k2", sale("B", json!({}))).await.expect(409);
+    assert_eq!(token(&again), token(&question));
+    server.ledger.rotate_token_secret().await.unwrap();
+    let server = server.restart().await;
+    let old = server.create("confirm-old", confirmed("B", &token(&question), json!({}))).await;
+    let old = old.refused(422, "duplicate_confirmation_invalid");
+    assert_eq!(old.body["error"]["reason"], "not_issued_here");
+    let anew = server.create("k2", sale("B", json!({}))).await.expect(409);
+    assert_ne!(token(&anew), token(&question));
+    server.create("confirm", confirmed("B", &token(&anew), json!({}))).await.expect(201);
 }
