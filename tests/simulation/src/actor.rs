@@ -18,6 +18,7 @@ use turno_till::{Options, PinCost, Till, WriterMode};
 
 use crate::chance::Chance;
 use crate::net::Net;
+use crate::sabotage::Sabotage;
 use crate::server::Server;
 use crate::time::SimClock;
 use crate::trace::Trace;
@@ -39,6 +40,7 @@ pub struct Actor {
     /// Draft → external ids: what the screen said was recorded.
     pub promised: BTreeMap<String, Vec<String>>,
     clock_may_jump: bool,
+    sabotage: Option<Sabotage>,
 }
 
 /// Polls a future so many times and no more: the process died in between.
@@ -63,6 +65,7 @@ impl Actor {
         server: Server,
         chance: Chance,
         trace: Trace,
+        sabotage: Option<Sabotage>,
     ) -> Self {
         let clock_may_jump = chance.per_mille(250);
         let clock = SimClock::right();
@@ -77,6 +80,7 @@ impl Actor {
             till: None,
             promised: BTreeMap::new(),
             clock_may_jump,
+            sabotage,
         }
     }
 
@@ -146,9 +150,41 @@ impl Actor {
         self.say("dies");
         self.net.count("TillCrash");
         self.till = None;
+        self.damage()?;
         tokio::time::sleep(Duration::from_millis(self.chance.between(10..=20_000))).await;
         self.open().await?;
         self.unlock().await
+    }
+
+    /// What a bug has done to the file by the time the program starts again.
+    fn damage(&self) -> Result<()> {
+        let older = self.database().with_extension("older");
+        match self.sabotage {
+            Some(Sabotage::CommitsLost) => {
+                let conn = rusqlite::Connection::open(self.database())?;
+                conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+                drop(conn);
+                if older.exists() {
+                    std::fs::copy(&older, self.database())?;
+                }
+                std::fs::copy(self.database(), &older)?;
+            }
+            Some(Sabotage::QueueForgotten) => {
+                let conn = rusqlite::Connection::open(self.database())?;
+                conn.execute_batch(
+                    "UPDATE outbox SET state = 'accepted', yupy_transaction_id = '?', due_at_ms = NULL
+                     WHERE state IN ('queued', 'sending')",
+                )?;
+            }
+            Some(Sabotage::AuditEdited) => {
+                let conn = rusqlite::Connection::open(self.database())?;
+                conn.execute_batch(
+                    "DROP TRIGGER IF EXISTS audit_is_frozen; UPDATE audit SET at_ms = at_ms + 1 WHERE audit_id = 2",
+                )?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// One thing that happens at a counter.

@@ -25,6 +25,7 @@ pub struct Totals {
 pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals> {
     let mut totals = Totals::default();
     let mut recorded = BTreeMap::new();
+    let mut decided = BTreeSet::new();
     for actor in actors {
         let sales = actor.sales().await?;
         for ids in actor.promised.values() {
@@ -48,6 +49,7 @@ pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals>
             ensure!(before.is_none(), "two sales have one external id");
         }
         let conn = rusqlite::Connection::open(actor.database())?;
+        decided.extend(decisions(&conn)?);
         let broken = turno_till::store::audit::first_broken(&conn)?;
         ensure!(broken.is_none(), "the audit of till {} breaks at row {broken:?}", actor.number);
     }
@@ -77,6 +79,8 @@ pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals>
 
     let twice = net.keys_with_two_bodies();
     ensure!(twice.is_empty(), "keys that carried two bodies: {twice:?}");
+    let twice = net.bodies_with_two_keys();
+    ensure!(twice.is_empty(), "bodies that travelled under two keys: {twice:?}");
 
     let audit = server.list("/v1/audit").await?;
     let rows: Vec<AuditRow> =
@@ -97,8 +101,20 @@ pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals>
     for id in &seen {
         ensure!(created.contains(id.as_str()), "{id} is at the server without an audit row");
     }
+    for id in &confirmed {
+        ensure!(decided.contains(*id), "{id} was confirmed and no manager decided it");
+    }
     look_alikes(&stored, &confirmed)?;
     Ok(totals)
+}
+
+/// Sales about which a manager of this till said that they are other sales.
+fn decisions(conn: &rusqlite::Connection) -> Result<Vec<String>> {
+    let mut statement = conn.prepare(
+        "SELECT external_transaction_id FROM questions JOIN sales USING (sequence) WHERE decision = 'different_sale'",
+    )?;
+    let ids = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(ids)
 }
 
 /// Of two sales that look alike, the one that arrived later was confirmed by a person.

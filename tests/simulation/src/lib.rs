@@ -11,6 +11,7 @@ pub mod chance;
 pub mod checks;
 pub mod faults;
 pub mod net;
+pub mod sabotage;
 pub mod server;
 pub mod time;
 pub mod trace;

@@ -3,14 +3,17 @@
 //! It also keeps the book that the checks need: which bodies travelled under which key.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use serde_json::{Value, json};
 use turno_till::transport::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
 
 use crate::chance::Chance;
 use crate::faults::{Fate, Weather};
+use crate::sabotage::Sabotage;
 use crate::server::Server;
 use crate::trace::Trace;
 
@@ -21,23 +24,34 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct Net {
     state: Arc<Mutex<State>>,
     server: Server,
+    sabotage: Option<Sabotage>,
     trace: Trace,
 }
 
 struct State {
     weather: Weather,
     bodies: BTreeMap<String, BTreeSet<Vec<u8>>>,
+    /// Every sale that travelled, with the keys of its bodies.
+    keys: BTreeMap<Vec<u8>, BTreeSet<String>>,
     faults: BTreeMap<String, u64>,
     /// Tills that are cut off.
     dark: BTreeSet<usize>,
+    /// Tills whose queue a bug has stopped.
+    blocked: BTreeSet<usize>,
 }
 
 impl Net {
     #[must_use]
-    pub fn new(server: Server, weather: Weather, trace: Trace) -> Self {
-        let state =
-            State { weather, bodies: BTreeMap::new(), faults: BTreeMap::new(), dark: BTreeSet::new() };
-        Self { state: Arc::new(Mutex::new(state)), server, trace }
+    pub fn new(server: Server, weather: Weather, sabotage: Option<Sabotage>, trace: Trace) -> Self {
+        let state = State {
+            weather,
+            bodies: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            dark: BTreeSet::new(),
+            blocked: BTreeSet::new(),
+        };
+        Self { state: Arc::new(Mutex::new(state)), server, sabotage, trace }
     }
 
     pub fn heal(&self) {
@@ -70,6 +84,14 @@ impl Net {
         state.bodies.iter().filter(|(_, bodies)| bodies.len() > 1).map(|(key, _)| key.clone()).collect()
     }
 
+    /// Bodies that travelled under more than one key. There must never be any.
+    #[must_use]
+    pub fn bodies_with_two_keys(&self) -> Vec<String> {
+        let state = self.state();
+        let twice = state.keys.iter().filter(|(_, keys)| keys.len() > 1);
+        twice.map(|(body, _)| String::from_utf8_lossy(body).into_owned()).collect()
+    }
+
     /// A till's end of the line.
     #[must_use]
     pub fn plug(&self, till: usize, credential: Option<String>, chance: Chance) -> Arc<dyn Transport> {
@@ -91,15 +113,112 @@ struct Plug {
 impl Transport for Plug {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
-            match tokio::time::timeout(TOTAL_TIMEOUT, self.carry(request)).await {
-                Ok(outcome) => outcome,
-                Err(_) => Err(Failure::TimedOut),
+            let carried = |request| async {
+                tokio::time::timeout(TOTAL_TIMEOUT, self.carry(request))
+                    .await
+                    .unwrap_or(Err(Failure::TimedOut))
+            };
+            match self.net.sabotage.filter(|_| request.idempotency_key.is_some()) {
+                None => carried(request).await,
+                Some(sabotage) => self.misbehave(sabotage, request, carried).await,
             }
         })
     }
 }
 
 impl Plug {
+    /// Does to a sale what a till with this bug would do.
+    async fn misbehave<F>(
+        &self,
+        sabotage: Sabotage,
+        mut request: Request,
+        carried: impl Fn(Request) -> F,
+    ) -> Result<Response, Failure>
+    where
+        F: Future<Output = Result<Response, Failure>>,
+    {
+        let mut body: Value =
+            serde_json::from_slice(request.body.as_deref().unwrap_or_default()).unwrap_or_default();
+        let yes = || {
+            let id = body["external_transaction_id"].as_str().unwrap_or_default().to_owned();
+            let body = json!({ "external_transaction_id": id, "yupy_transaction_id": "ypt_forged" });
+            Ok(Response {
+                status: 200,
+                media_type: Some("application/json".to_owned()),
+                body: body.to_string().into_bytes(),
+                ..Response::default()
+            })
+        };
+        match sabotage {
+            Sabotage::KeyPerAttempt => {
+                request.idempotency_key = Some(format!("attempt-{}", self.chance.next()));
+                carried(request).await
+            }
+            Sabotage::ExternalIdPerAttempt => {
+                let other = format!(
+                    "{}-{}",
+                    body["external_transaction_id"].as_str().unwrap_or("?"),
+                    self.chance.next()
+                );
+                body["external_transaction_id"] = other.into();
+                request.body = Some(body.to_string().into_bytes());
+                request.idempotency_key = Some(format!("attempt-{}", self.chance.next()));
+                carried(request).await
+            }
+            Sabotage::RestampedBody => {
+                body["buyer_name"] = format!("intento {}", self.chance.next()).into();
+                request.body = Some(body.to_string().into_bytes());
+                carried(request).await
+            }
+            Sabotage::AcceptedOnTimeout => match carried(request).await {
+                Err(Failure::TimedOut | Failure::ConnectionLost) => yes(),
+                heard => heard,
+            },
+            Sabotage::AcceptedOnPortal => match carried(request).await {
+                Ok(answer) if answer.status == 200 && !answer.is_json() => yes(),
+                heard => heard,
+            },
+            Sabotage::AcceptedOnQuestion => match carried(request).await {
+                Ok(answer) if answer.status == 409 => yes(),
+                heard => heard,
+            },
+            Sabotage::ProgramConfirms => {
+                let first = carried(request.clone()).await?;
+                let asked = first.json().unwrap_or_default();
+                let Some(token) = asked["error"]["duplicate_confirmation_token"].as_str() else {
+                    return Ok(first);
+                };
+                body["duplicate_confirmation_token"] = token.into();
+                request.body = Some(body.to_string().into_bytes());
+                request.idempotency_key = request.idempotency_key.map(|key| format!("{key}-confirmed"));
+                carried(request).await
+            }
+            Sabotage::SentAsTwo => {
+                let mut twin = request.clone();
+                body["external_transaction_id"] =
+                    format!("{}-twin", body["external_transaction_id"].as_str().unwrap_or("?")).into();
+                twin.body = Some(body.to_string().into_bytes());
+                twin.idempotency_key = twin.idempotency_key.map(|key| format!("{key}-twin"));
+                let _ = carried(twin).await;
+                carried(request).await
+            }
+            Sabotage::PoisonBlocks => {
+                if self.chance.per_mille(300) {
+                    self.net.state().blocked.insert(self.till);
+                }
+                if self.net.state().blocked.contains(&self.till) {
+                    return Err(Failure::TimedOut);
+                }
+                carried(request).await
+            }
+            Sabotage::CommitsLost
+            | Sabotage::QueueForgotten
+            | Sabotage::ServerNeverAsks
+            | Sabotage::ServerForgets
+            | Sabotage::AuditEdited => carried(request).await,
+        }
+    }
+
     async fn carry(&self, request: Request) -> Result<Response, Failure> {
         let fate = self.note(&request);
         let (there, back) = (self.delay(), self.delay());
@@ -168,6 +287,7 @@ impl Plug {
         let dark = state.dark.contains(&self.till);
         if let (Some(key), Some(body)) = (&request.idempotency_key, &request.body) {
             state.bodies.entry(key.clone()).or_default().insert(body.clone());
+            state.keys.entry(body.clone()).or_default().insert(key.clone());
         }
         let name = if dark { "NoNetwork".to_owned() } else { format!("{fate:?}") };
         if name != "Clean" {

@@ -11,12 +11,15 @@ use serde_json::Value;
 use tower::ServiceExt;
 use turno_domain::Currency;
 use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
+use turno_domain::lookalike::Rule;
 use turno_protocol::catalog::CatalogBody;
 use turno_protocol::secret::Secret;
 use turno_server::{
     Administration, CompanySettings, Config, IntegrationSettings, NewCredential, NewEnrolmentCode, Rights,
     SqliteLedger, SqliteOptions, World, WriterMode, app,
 };
+
+use crate::sabotage::Sabotage;
 
 /// What the checks look with.
 const AUDITOR: &str = "auditor-token";
@@ -27,6 +30,7 @@ pub struct Server {
     path: PathBuf,
     world: World,
     running: Arc<Mutex<Option<Running>>>,
+    forgets: bool,
 }
 
 #[derive(Clone)]
@@ -38,8 +42,14 @@ struct Running {
 }
 
 impl Server {
-    pub async fn start(path: PathBuf, world: World, token_life: SignedDuration) -> Result<Self> {
-        let server = Self { path, world, running: Arc::default() };
+    pub async fn start(
+        path: PathBuf,
+        world: World,
+        token_life: SignedDuration,
+        sabotage: Option<Sabotage>,
+    ) -> Result<Self> {
+        let forgets = sabotage == Some(Sabotage::ServerForgets);
+        let server = Self { path, world, running: Arc::default(), forgets };
         server.boot().await?;
         let ledger = server.running().context("just started")?.ledger;
         let (company, integration) = (scope().company, scope().integration);
@@ -49,6 +59,9 @@ impl Server {
             .await?;
         let mut settings = IntegrationSettings::new(company.clone(), integration.clone());
         settings.confirmation_token_life = token_life;
+        if sabotage == Some(Sabotage::ServerNeverAsks) {
+            settings.rule = Rule::new(settings.rule.window(), [])?;
+        }
         ledger.put_integration(settings).await?;
         ledger.put_catalog(company, integration, catalog()?).await?;
         let rights = Rights::parse("read,audit").context("rights")?;
@@ -76,6 +89,13 @@ impl Server {
         if let Some(running) = running {
             running.handlers.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
             running.ledger.close().await;
+        }
+        if self.forgets {
+            let older = self.path.with_extension("older");
+            if older.exists() {
+                std::fs::copy(&older, &self.path)?;
+            }
+            std::fs::copy(&self.path, &older)?;
         }
         self.boot().await
     }

@@ -13,6 +13,7 @@ use crate::chance::Chance;
 use crate::checks::{self, Totals};
 use crate::faults::Weather;
 use crate::net::Net;
+use crate::sabotage::Sabotage;
 use crate::server::Server;
 use crate::time::SimClock;
 use crate::trace::Trace;
@@ -30,6 +31,11 @@ pub struct Outcome {
 
 /// Runs a world on this thread. The same seed gives the same story.
 pub fn run(seed: u64) -> Outcome {
+    run_with(seed, None)
+}
+
+/// Runs a world in which something is done wrong on purpose.
+pub fn run_with(seed: u64, sabotage: Option<Sabotage>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -38,7 +44,7 @@ pub fn run(seed: u64) -> Outcome {
     runtime.block_on(async {
         let trace = Trace::begin();
         let mut faults = BTreeMap::new();
-        let lived = live(seed, &trace, &mut faults).await;
+        let lived = live(seed, sabotage, &trace, &mut faults).await;
         let (totals, violation) = match lived {
             Ok(totals) => (totals, None),
             Err(error) => (Totals::default(), Some(format!("{error:#}"))),
@@ -54,7 +60,12 @@ fn folder() -> Result<TempDir> {
     folder.context("a folder for the world")
 }
 
-async fn live(seed: u64, trace: &Trace, faults: &mut BTreeMap<String, u64>) -> Result<Totals> {
+async fn live(
+    seed: u64,
+    sabotage: Option<Sabotage>,
+    trace: &Trace,
+    faults: &mut BTreeMap<String, u64>,
+) -> Result<Totals> {
     let folder = folder()?;
     let chance = Chance::new(seed);
     let world = ServerWorld::new(SimClock::right(), chance.branch());
@@ -63,8 +74,8 @@ async fn live(seed: u64, trace: &Trace, faults: &mut BTreeMap<String, u64>) -> R
         SignedDuration::from_mins(5),
         SignedDuration::from_hours(24),
     ]);
-    let server = Server::start(folder.path().join("yupy.db"), world, token_life).await?;
-    let net = Net::new(server.clone(), Weather::draw(&chance), trace.clone());
+    let server = Server::start(folder.path().join("yupy.db"), world, token_life, sabotage).await?;
+    let net = Net::new(server.clone(), Weather::draw(&chance), sabotage, trace.clone());
     let count = usize::try_from(chance.between(1..=3)).context("a few")?;
     let mut hours = JoinSet::new();
     for number in 0..count {
@@ -75,6 +86,7 @@ async fn live(seed: u64, trace: &Trace, faults: &mut BTreeMap<String, u64>) -> R
             server.clone(),
             chance.branch(),
             trace.clone(),
+            sabotage,
         );
         let acts = chance.between(6..=24);
         hours.spawn(async move {
