@@ -84,35 +84,35 @@ impl From<OpenError> for Problem {
 
 fn sentence(code: ProblemCode) -> &'static str {
     match code {
-        ProblemCode::FolderInUse => "Otra ventana de Turno ya usa esta carpeta. Ciérrala y vuelve a abrir.",
-        ProblemCode::FolderNotWritable => "No se puede escribir en la carpeta de datos. Revisa los permisos.",
+        ProblemCode::FolderInUse => "Otra ventana de Turno ya usa esta carpeta. Ciérrela y vuelva a abrir.",
+        ProblemCode::FolderNotWritable => "No se puede escribir en la carpeta de datos. Revise los permisos.",
         ProblemCode::DatabaseNewer => {
-            "Los datos son de una versión más nueva de Turno. Actualiza el programa; no se cambió nada."
+            "Los datos son de una versión más nueva de Turno. Actualice el programa; no se cambió nada."
         }
         ProblemCode::DatabaseDamaged => {
-            "El archivo de ventas está dañado. No se cambió nada; llama a soporte."
+            "El archivo de ventas está dañado. No se cambió nada; llame a soporte."
         }
-        ProblemCode::DiskFull => "El disco está lleno. No cobres: libera espacio y vuelve a intentarlo.",
+        ProblemCode::DiskFull => "El disco está lleno. No cobre: libere espacio y vuelva a intentarlo.",
         ProblemCode::AddressInvalid => "La dirección de YUPY no es válida.",
-        ProblemCode::AddressUnreachable => "No se pudo llegar a esa dirección. Revisa la red y la dirección.",
-        ProblemCode::EnrolmentRefused => "YUPY no aceptó el código. Pide un código nuevo.",
+        ProblemCode::AddressUnreachable => "No se pudo llegar a esa dirección. Revise la red y la dirección.",
+        ProblemCode::EnrolmentRefused => "YUPY no aceptó el código. Pida un código nuevo.",
         ProblemCode::NotYupy => "En esa dirección no responde YUPY.",
         ProblemCode::PracticeFailed => "No se pudo iniciar la práctica.",
-        ProblemCode::NotUnlocked => "Desbloquea la caja con tu PIN.",
+        ProblemCode::NotUnlocked => "Desbloquee la caja con su PIN.",
         ProblemCode::PinWrong => "PIN incorrecto.",
-        ProblemCode::PinLocked => "Demasiados intentos. Espera antes de probar otra vez.",
+        ProblemCode::PinLocked => "Demasiados intentos. Espere antes de probar otra vez.",
         ProblemCode::PinWeak => "El PIN necesita al menos 6 dígitos y no puede ser uno común.",
-        ProblemCode::NameInvalid => "Escribe un nombre de 1 a 60 letras.",
+        ProblemCode::NameInvalid => "Escriba un nombre de 1 a 60 letras.",
         ProblemCode::ManagerRequired => "Esto lo decide un encargado.",
-        ProblemCode::ReasonRequired => "Escribe el motivo.",
-        ProblemCode::ShiftRequired => "Abre el turno antes de vender.",
+        ProblemCode::ReasonRequired => "Escriba el motivo.",
+        ProblemCode::ShiftRequired => "Abra el turno antes de vender.",
         ProblemCode::ShiftAlreadyOpen => "Ya hay un turno abierto en esta caja.",
         ProblemCode::AmountInvalid => "El monto no es válido.",
-        ProblemCode::TicketEmpty => "Agrega algo al boleto antes de cobrar.",
-        ProblemCode::TicketTooLong => "El boleto tiene demasiadas líneas. Cóbralo en dos partes.",
-        ProblemCode::OfferGone => "Esto ya no está en el catálogo. Quítalo del boleto.",
-        ProblemCode::PriceChanged => "El precio cambió. Revisa el boleto antes de cobrar.",
-        ProblemCode::SeatRequired => "Elige un asiento.",
+        ProblemCode::TicketEmpty => "Agregue algo al boleto antes de cobrar.",
+        ProblemCode::TicketTooLong => "El boleto tiene demasiadas líneas. Cóbrelo en dos partes.",
+        ProblemCode::OfferGone => "Esto ya no está en el catálogo. Quítelo del boleto.",
+        ProblemCode::PriceChanged => "El precio cambió. Revise el boleto antes de cobrar.",
+        ProblemCode::SeatRequired => "Elija un asiento.",
         ProblemCode::SeatUnknown => "Ese asiento no existe en este bus.",
         ProblemCode::SeatTwice => "El mismo asiento está dos veces en el boleto.",
         ProblemCode::QuantityInvalid => "La cantidad no es válida.",
@@ -120,15 +120,15 @@ fn sentence(code: ProblemCode) -> &'static str {
             "El nombre no es válido: hasta 120 letras, sin caracteres de control."
         }
         ProblemCode::ReceivedTooLittle => "Lo recibido no alcanza.",
-        ProblemCode::DraftAlreadyRecorded => "Este boleto ya se cobró. Abre uno nuevo.",
-        ProblemCode::QuestionChanged => "La pregunta cambió. Mírala otra vez antes de decidir.",
+        ProblemCode::DraftAlreadyRecorded => "Este boleto ya se cobró. Abra uno nuevo.",
+        ProblemCode::QuestionChanged => "La pregunta cambió. Mírela otra vez antes de decidir.",
         ProblemCode::NotInReview => "Esta venta ya no está en revisión.",
-        ProblemCode::MoneyHandlingRequired => "Indica qué pasó con el dinero: devuelto o no cobrado.",
+        ProblemCode::MoneyHandlingRequired => "Indique qué pasó con el dinero: devuelto o no cobrado.",
         ProblemCode::NotFound => "No se encontró.",
         ProblemCode::NotAllowedNow => "Ahora no se puede.",
         ProblemCode::OutcomeUnknown => {
-            "El disco no confirmó si guardó la venta. Mira en Ventas antes de cobrar otra vez."
+            "El disco no confirmó si guardó la venta. Mire en Ventas antes de cobrar otra vez."
         }
-        ProblemCode::Internal => "Algo falló en el programa. No se perdió nada; vuelve a intentarlo.",
+        ProblemCode::Internal => "Algo falló en el programa. No se perdió nada; vuelva a intentarlo.",
     }
 }
