@@ -3,12 +3,15 @@
 //! Invariant: the id in the header and the one in the body are the same, and no two answers share one. An operation
 //! that comes while the server drains is not run.
 
+use std::panic::AssertUnwindSafe;
+
 use axum::{
     extract::{Request, State},
     http::{HeaderName, HeaderValue, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::time::Instant;
 use turno_protocol::code::ErrorCode;
@@ -34,7 +37,11 @@ pub(super) async fn complete(State(config): State<Config>, mut request: Request,
     let mut response = if is_operation && config.drain.has_begun() {
         Refusal::new(ErrorCode::ServiceUnavailable).into_response()
     } else {
-        next.run(request).await
+        // A bug in one request is that request's: its transaction was rolled back, and the next is served.
+        AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(request_id = id.0, "a handler panicked");
+            Refusal::new(ErrorCode::InternalError).into_response()
+        })
     };
     let refused = finish(&config, &mut response, id.clone());
     if is_operation {

@@ -20,35 +20,34 @@ use crate::{
 /// What a token is worth before anything is said about candidates.
 pub(super) enum TokenWorth {
     Absent,
-    /// G1
-    Refused(ConfirmationFault),
     /// Open: it confirms against the candidates that its question names.
     Good(Box<Challenge>),
     /// It was good once, and only tells why it is not now.
     Lapsed(PreviousConfirmation),
 }
 
+/// G1 is the inner error.
 pub(super) async fn weigh_token<B: Books>(
     books: &mut B,
     desk: &Desk,
     sale: &NewSale,
     content: &Content,
-) -> Result<TokenWorth, B::Error> {
-    let Some(confirmation) = &sale.confirmation else { return Ok(TokenWorth::Absent) };
+) -> Result<Result<TokenWorth, ConfirmationFault>, B::Error> {
+    let Some(confirmation) = &sale.confirmation else { return Ok(Ok(TokenWorth::Absent)) };
     let challenge = match find_by_token(books, desk, &confirmation.duplicate_confirmation_token).await? {
         Ok(challenge) => challenge,
-        Err(fault) => return Ok(TokenWorth::Refused(fault)),
+        Err(fault) => return Ok(Err(fault)),
     };
     let same_content = challenge.asked.external_transaction_id == sale.external_transaction_id
         && challenge.core_fingerprint == content.core;
     if !same_content {
-        return Ok(TokenWorth::Refused(ConfirmationFault::PayloadChanged));
+        return Ok(Err(ConfirmationFault::PayloadChanged));
     }
     Ok(match state_at(&challenge, books.now()) {
-        ChallengeState::Open => TokenWorth::Good(Box::new(challenge)),
-        ChallengeState::Expired => TokenWorth::Lapsed(PreviousConfirmation::Expired),
-        ChallengeState::Superseded => TokenWorth::Lapsed(PreviousConfirmation::Superseded),
-        ChallengeState::Spent | ChallengeState::Closed => TokenWorth::Refused(ConfirmationFault::NotOpen),
+        ChallengeState::Open => Ok(TokenWorth::Good(Box::new(challenge))),
+        ChallengeState::Expired => Ok(TokenWorth::Lapsed(PreviousConfirmation::Expired)),
+        ChallengeState::Superseded => Ok(TokenWorth::Lapsed(PreviousConfirmation::Superseded)),
+        ChallengeState::Spent | ChallengeState::Closed => Err(ConfirmationFault::NotOpen),
     })
 }
 

@@ -70,18 +70,10 @@ pub async fn create_transaction<B: Books>(
     }
     // G
     let occurred_at = sale.occurred_at.unwrap_or_else(|| books.now());
-    let worth = confirmation::weigh_token(books, desk, &sale, &keyed.content).await?;
-    if let TokenWorth::Refused(fault) = worth {
-        let refused = ConfirmationRefused(fault);
-        let scope = &desk.caller.scope;
-        let entry = AuditEntry {
-            external_transaction_id: Some(sale.external_transaction_id.clone()),
-            reason: Some(fault_name(fault).to_owned()),
-            ..AuditEntry::new(AuditEvent::ConfirmationRefused, scope, books.now())
-        };
-        books.append_audit(&scope.company, entry).await?;
-        return Ok(CreateOutcome::ConfirmationRefused(refused));
-    }
+    let worth = match confirmation::weigh_token(books, desk, &sale, &keyed.content).await? {
+        Ok(worth) => worth,
+        Err(fault) => return refuse_confirmation(books, desk, &sale, fault).await,
+    };
     let candidates = confirmation::find_candidates(books, desk, &sale, occurred_at).await?;
     match verdict(worth, &candidates) {
         Verdict::Create(confirmed) => {
@@ -98,6 +90,23 @@ pub async fn create_transaction<B: Books>(
             Ok(CreateOutcome::PossibleDuplicate(Box::new(question)))
         }
     }
+}
+
+/// G1 says nothing of candidates, and is remembered.
+async fn refuse_confirmation<B: Books>(
+    books: &mut B,
+    desk: &Desk,
+    sale: &NewSale,
+    fault: ConfirmationFault,
+) -> Result<CreateOutcome, B::Error> {
+    let scope = &desk.caller.scope;
+    let entry = AuditEntry {
+        external_transaction_id: Some(sale.external_transaction_id.clone()),
+        reason: Some(fault_name(fault).to_owned()),
+        ..AuditEntry::new(AuditEvent::ConfirmationRefused, scope, books.now())
+    };
+    books.append_audit(&scope.company, entry).await?;
+    Ok(CreateOutcome::ConfirmationRefused(ConfirmationRefused(fault)))
 }
 
 async fn known_id<B: Books>(
@@ -170,9 +179,6 @@ fn verdict(worth: TokenWorth, candidates: &[LookAlike<StoredSale>]) -> Verdict {
         }
         TokenWorth::Lapsed(_) if none => Verdict::Create(Confirmed::Needlessly),
         TokenWorth::Lapsed(why) => Verdict::Ask(Some(why)),
-        TokenWorth::Refused(_) => {
-            unreachable!("a refused token was answered before candidates were looked for")
-        }
     }
 }
 

@@ -10,9 +10,15 @@ use tokio::{
     sync::oneshot,
     task::JoinHandle,
 };
-use turno_server::{Config, RateLimit, app, serve};
+use turno_server::{
+    Config, RateLimit,
+    acquirer::{Acquirer, Answer, Charge, Found, LookUp},
+    app,
+    payment::PaymentResult,
+    serve,
+};
 
-use crate::harness::{Server, sale};
+use crate::harness::{Server, Site, sale};
 
 /// The server's router on a socket of its own.
 struct Listening {
@@ -155,4 +161,23 @@ async fn what_happens_is_counted_by_code_and_never_by_name() {
         assert!(metrics.lines().any(|found| found == line), "{line} in\n{metrics}");
     }
     assert!(!metrics.contains("Rosa") && !metrics.contains("E-1"));
+}
+
+#[tokio::test]
+async fn a_bug_in_one_request_is_answered_and_the_next_is_served() {
+    struct Broken;
+    impl Acquirer for Broken {
+        fn charge(&self, _: Charge) -> Answer<'_, PaymentResult> {
+            panic!("a bug in an adapter")
+        }
+        fn find<'a>(&'a self, _: LookUp<'a>) -> Answer<'a, Found> {
+            panic!("a bug in an adapter")
+        }
+    }
+    let server = Site::new(std::sync::Arc::new(Broken)).start().await;
+    let sale = server.create("k", sale("E-1", json!({"payment_method": "card"}))).await.expect(201);
+    let path = format!("/v1/transactions/{}/payments", sale.text("yupy_transaction_id"));
+    let body = json!({"external_payment_id": "P", "amount": "85.50", "currency": "PEN"});
+    server.post(&path, "p", body).await.refused(503, "outcome_unknown");
+    server.get("/v1/catalog").await.expect(200);
 }
