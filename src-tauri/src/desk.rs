@@ -124,7 +124,10 @@ impl Desk {
         let practice = Practice::start(&place).await?;
         let till = self.open_till(&place, Some(practice.address())).await?;
         practice.take_in(&till).await?;
-        folder.choose_profile(Profile::Practice)?;
+        // A till that sells for a company and was opened for practice once is that company's again next time.
+        if folder.profile().is_none() {
+            folder.choose_profile(Profile::Practice)?;
+        }
         Ok(AtWork { till, practice: Some(Arc::new(practice)) })
     }
 
@@ -270,5 +273,85 @@ impl From<FolderError> for Problem {
             FolderError::InUse => ProblemCode::FolderInUse.into(),
             FolderError::NotWritable(error) => Self::with(ProblemCode::FolderNotWritable, error.to_string()),
         }
+    }
+}
+
+#[cfg(all(test, feature = "practice"))]
+mod tests {
+    use tempfile::TempDir;
+    use turno_till::view::Role;
+
+    use super::*;
+
+    fn desk(folder: &TempDir, options: Options) -> Desk {
+        let [data, secrets] = ["data", "state"].map(|name| folder.path().join(name));
+        Desk::new(Folders { data, secrets }, options)
+    }
+
+    #[tokio::test]
+    async fn practice_begins_with_one_press_and_is_there_again_after_a_restart() {
+        let folder = TempDir::new().unwrap();
+        let first = desk(&folder, Options::default());
+        assert_eq!(first.frame().await.unwrap().phase, Phase::Welcome);
+        let (one, other) = tokio::join!(first.start_practice(), first.start_practice());
+        assert_eq!(one.unwrap(), other.unwrap(), "pressed twice, begun once");
+        first.close().await;
+        drop(first);
+
+        let again = desk(&folder, Options::default());
+        let frame = again.frame().await.unwrap();
+        let Phase::Locked { people, .. } = frame.phase else { panic!("locked, not {:?}", frame.phase) };
+        assert_eq!(
+            people.iter().map(|person| person.role).collect::<Vec<_>>(),
+            [Role::Cashier, Role::Manager]
+        );
+        assert_eq!(frame.practice.unwrap().pins.len(), people.len(), "the screen shows everybody's PIN");
+        assert_eq!(frame.managers.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_somebody_holds_is_unavailable_and_names_itself() {
+        let folder = TempDir::new().unwrap();
+        let holder = desk(&folder, Options::default());
+        holder.open().await;
+        let second = desk(&folder, Options { practice: true, ..Options::default() });
+        let Phase::Unavailable { problem } = second.frame().await.unwrap().phase else {
+            panic!("it is held")
+        };
+        assert_eq!(problem.code, ProblemCode::FolderInUse);
+        assert_eq!(problem.detail.unwrap(), folder.path().join("data").display().to_string());
+        assert_eq!(second.start_practice().await.unwrap_err().code, ProblemCode::FolderInUse);
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_leaves_the_choice_open() {
+        let folder = TempDir::new().unwrap();
+        let desk = desk(&folder, Options::default());
+        let request = ConnectRequest { address: "ftp://yupy.example".into(), enrolment_code: "K7M2P".into() };
+        assert_eq!(desk.connect(request).await.unwrap_err().code, ProblemCode::AddressInvalid);
+        assert_eq!(desk.frame().await.unwrap().phase, Phase::Welcome);
+        desk.start_practice().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn practising_once_does_not_unmake_a_companys_till() {
+        let folder = TempDir::new().unwrap();
+        let data = DataFolder::claim(&folder.path().join("data")).unwrap();
+        data.choose_profile(Profile::Live).unwrap();
+        drop(data);
+        let practising = desk(&folder, Options { practice: true, ..Options::default() });
+        assert!(practising.frame().await.unwrap().practice.is_some());
+        practising.close().await;
+        drop(practising);
+        let data = DataFolder::claim(&folder.path().join("data")).unwrap();
+        assert_eq!(data.profile(), Some(Profile::Live));
+    }
+
+    #[tokio::test]
+    async fn without_a_till_there_is_nothing_to_ask() {
+        let folder = TempDir::new().unwrap();
+        let desk = desk(&folder, Options { lang: Some(Language::En), ..Options::default() });
+        assert_eq!(desk.lock().await.unwrap_err().code, ProblemCode::NotAllowedNow);
+        assert_eq!(desk.frame().await.unwrap().language, Language::En);
     }
 }

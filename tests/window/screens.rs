@@ -11,7 +11,9 @@ use crate::steps::{choose_seat, next_sale, see_accepted, see_reviews, sell_seat,
 const CUT: &str = "
     const name = (part) => part.dataset.testid ?? part.innerText;
     const shown = [...document.querySelectorAll('button, h1, h2, label, kbd, th, dt, dd')]
-        .filter((part) => part.checkVisibility() && part.innerText.trim() !== '');
+        .filter((part) => part.checkVisibility() && part.innerText.trim() !== '')
+        // Said to those who cannot see, and meant to be invisible.
+        .filter((part) => !part.closest('.unseen'));
     const overflows = (part) => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display !== 'inline';
     const isOutside = (part) => {
         const box = part.getBoundingClientRect();
