@@ -4,6 +4,7 @@
 pub const COMMANDS: &[&str] = &[
     "frame",
     "start_practice",
+    "leave_practice",
     "connect",
     "create_manager",
     "unlock",

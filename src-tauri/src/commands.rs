@@ -19,6 +19,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
     tauri::generate_handler![
         frame,
         start_practice,
+        leave_practice,
         connect,
         create_manager,
         unlock,
@@ -47,6 +48,11 @@ async fn frame(desk: State<'_, Desk>) -> Answer<Frame> {
 #[tauri::command]
 async fn start_practice(desk: State<'_, Desk>) -> Answer<Frame> {
     desk.start_practice().await
+}
+
+#[tauri::command]
+async fn leave_practice(desk: State<'_, Desk>) -> Answer<Frame> {
+    desk.leave_practice().await
 }
 
 #[tauri::command]
@@ -191,8 +197,21 @@ mod tests {
             assert!(!text.contains("not allowed"), "{command} lacks its permission: {text}");
             assert!(!text.contains("not found"), "{command} has no handler: {text}");
         }
-        // One needs no arguments and was in earnest.
-        assert_eq!(invoke(&main, "frame").unwrap()["phase"]["phase"], "locked");
+        // Two need no arguments and were in earnest: practice was begun and left.
+        assert_eq!(invoke(&main, "frame").unwrap()["phase"]["phase"], "welcome");
+    }
+
+    #[test]
+    fn practice_can_be_left_and_begun_again_with_what_was_practised() {
+        let folder = TempDir::new().unwrap();
+        let app = app(&folder);
+        let main = window(&app, "main");
+        let phase = |command: &str| invoke(&main, command).unwrap()["phase"]["phase"].clone();
+        assert!(invoke(&main, "leave_practice").is_err(), "there is nothing to leave");
+        let first = invoke(&main, "start_practice").unwrap()["device_id"].clone();
+        assert_eq!(phase("leave_practice"), "welcome");
+        assert_eq!(phase("start_practice"), "locked");
+        assert_eq!(invoke(&main, "frame").unwrap()["device_id"], first);
     }
 
     #[test]

@@ -194,6 +194,37 @@ impl Desk {
         self.frame().await
     }
 
+    /// Back to the choice, or to the company's till if there is one. What was practised stays in its folder.
+    pub async fn leave_practice(&self) -> Result<Frame, Problem> {
+        let opened = self.opened().await?;
+        let _alone = opened.setting_up.lock().await;
+        if opened.at_work()?.practice.is_none() {
+            return Err(ProblemCode::NotAllowedNow.into());
+        }
+        let live = match opened.folder.profile() {
+            Some(Profile::Live) => {
+                let till = self.open_till(&opened.folder.of(Profile::Live), None).await?;
+                Some(AtWork { till, practice: None })
+            }
+            Some(Profile::Practice) | None => {
+                opened.folder.forget_profile()?;
+                None
+            }
+        };
+        if let Some(left) = opened.put_down() {
+            left.till.close().await;
+            if let Some(practice) = left.practice {
+                practice.stop().await;
+            }
+        }
+        if let Some(live) = live {
+            self.begin(&live);
+            opened.take_up(live);
+        }
+        self.changes.send_modify(|version| *version += 1);
+        self.frame().await
+    }
+
     pub async fn connect(&self, request: ConnectRequest) -> Result<Frame, Problem> {
         let opened = self.opened().await?;
         let _alone = opened.setting_up.lock().await;

@@ -78,6 +78,11 @@ impl DataFolder {
         Ok(word::write(&self.path.join(PROFILE_FILE), profile.word())?)
     }
 
+    /// Nothing is chosen any more. What the profile holds stays.
+    pub fn forget_profile(&self) -> Result<(), FolderError> {
+        Ok(word::forget(&self.path.join(PROFILE_FILE))?)
+    }
+
     /// The language that was chosen, if one was.
     pub fn language(&self) -> Option<Language> {
         let word = word::read(&self.path.join(LANGUAGE_FILE))?;
@@ -130,5 +135,9 @@ mod tests {
         data.choose_language(Language::En).unwrap();
         assert_eq!((data.profile(), data.language()), (Some(Profile::Practice), Some(Language::En)));
         assert_ne!(data.of(Profile::Practice), data.of(Profile::Live));
+        for _ in 0..2 {
+            data.forget_profile().unwrap();
+            assert_eq!((data.profile(), data.language()), (None, Some(Language::En)));
+        }
     }
 }

@@ -13,6 +13,10 @@ impl Practice {
         Err(ProblemCode::PracticeFailed.into())
     }
 
+    pub async fn stop(&self) {
+        match *self {}
+    }
+
     pub fn address(&self) -> String {
         match *self {}
     }

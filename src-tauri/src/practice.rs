@@ -9,7 +9,7 @@ mod timetable;
 
 use std::path::{Path, PathBuf};
 
-use tauri::async_runtime::spawn;
+use tauri::async_runtime::{JoinHandle, spawn};
 use tokio::sync::watch;
 use turno_domain::Currency;
 use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
@@ -43,9 +43,11 @@ const LINES: [PracticeLine; 5] = [
     PracticeLine::Portal,
 ];
 
-/// The server runs as long as the program does.
+/// The server runs until it is stopped, or as long as the program does.
 pub struct Practice {
     address: String,
+    ledger: SqliteLedger,
+    server: JoinHandle<()>,
     line: watch::Sender<PracticeLine>,
     line_file: PathBuf,
 }
@@ -68,13 +70,20 @@ impl Practice {
         let line = watch::Sender::new(remembered(&line_file));
         let listener = LineListener::bind(line.subscribe())?;
         let address = format!("http://{}", listener.address());
-        let router = portal::behind_portal(turno_server::app(ledger, Config::default()), line.subscribe());
-        spawn(async move {
+        let router =
+            portal::behind_portal(turno_server::app(ledger.clone(), Config::default()), line.subscribe());
+        let server = spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
                 tracing::error!(%error, "the practice server stopped");
             }
         });
-        Ok(Self { address, line, line_file })
+        Ok(Self { address, ledger, server, line, line_file })
+    }
+
+    /// Ends the server and lets go of its file, so that practising again finds both free.
+    pub async fn stop(&self) {
+        self.server.abort();
+        self.ledger.close().await;
     }
 
     /// Where the server is now; another port at every start.

@@ -23,6 +23,14 @@ pub fn write(path: &Path, word: &str) -> io::Result<()> {
     fs::rename(&next, path)
 }
 
+/// Takes the word away; none is left after it.
+pub fn forget(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

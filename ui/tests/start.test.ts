@@ -25,6 +25,17 @@ describe('welcome', () => {
     expect(document.body.textContent).toContain('271828');
   });
 
+  test('practice can be left again, and only practice', async () => {
+    const { user } = await openPage('locked');
+    await user.click(await find(testid.leavePractice));
+    await find(testid.welcomePractice);
+    await user.click(get(testid.welcomeConnect));
+    await user.type(await find(testid.connectAddress), 'https://yupy.pe');
+    await user.type(get(testid.connectCode), 'TURNO-1{Enter}');
+    await find(testid.managerName);
+    expect(maybe(testid.leavePractice)).toBeNull();
+  });
+
   test.each([
     ['nadie aquí', 'TURNO-1', 'address_invalid'],
     ['https://nadie.pe', 'TURNO-1', 'address_unreachable'],

@@ -25,6 +25,7 @@ const request = { of: 'the test' };
 const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'][] = [
   ['frame', 'frame', 'nothing'],
   ['startPractice', 'start_practice', 'nothing'],
+  ['leavePractice', 'leave_practice', 'nothing'],
   ['connect', 'connect', 'request'],
   ['createManager', 'create_manager', 'request'],
   ['unlock', 'unlock', 'request'],

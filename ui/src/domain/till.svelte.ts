@@ -80,6 +80,7 @@ export class Till {
   }
 
   startPractice = () => this.#command(() => this.host.startPractice());
+  leavePractice = () => this.#command(() => this.host.leavePractice());
   connect = (address: string, enrolmentCode: string) =>
     this.#command(() => this.host.connect({ address, enrolment_code: enrolmentCode }));
   createManager = (name: string, pin: string) => this.#command(() => this.host.createManager({ name, pin }));

@@ -27,6 +27,7 @@ import type { UnlockRequest } from '../bindings/UnlockRequest';
 export interface Host {
   frame(): Promise<Frame>;
   startPractice(): Promise<Frame>;
+  leavePractice(): Promise<Frame>;
   connect(request: ConnectRequest): Promise<Frame>;
   createManager(request: CreateManagerRequest): Promise<Frame>;
   unlock(request: UnlockRequest): Promise<Frame>;

@@ -10,6 +10,7 @@ export const insideTauri = isTauri;
 export const tauriHost: Host = {
   frame: () => invoke('frame'),
   startPractice: () => invoke('start_practice'),
+  leavePractice: () => invoke('leave_practice'),
   connect: (request) => invoke('connect', { request }),
   createManager: (request) => invoke('create_manager', { request }),
   unlock: (request) => invoke('unlock', { request }),

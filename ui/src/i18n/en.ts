@@ -225,6 +225,7 @@ export const en: Messages = {
     erase: 'Erase',
     digit: (digit) => `Digit ${digit}`,
     practicePin: (pin) => `Practice PIN: ${pin}`,
+    leavePractice: 'Leave practice',
     digitsTyped: (n) => count(n, 'digit typed', 'digits typed'),
   },
 

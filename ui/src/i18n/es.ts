@@ -247,6 +247,7 @@ export const es = {
     erase: 'Borrar',
     digit: (digit: string) => `Dígito ${digit}`,
     practicePin: (pin: string) => `PIN de práctica: ${pin}`,
+    leavePractice: 'Salir de la práctica',
     digitsTyped: (n: number) => count(n, 'dígito escrito', 'dígitos escritos'),
   },
 

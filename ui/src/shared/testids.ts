@@ -22,6 +22,7 @@ export const testid = {
   pinDigit: (digit: string) => `pin-${digit}`,
   unlock: 'unlock',
   lock: 'lock',
+  leavePractice: 'leave-practice',
   language: (language: string) => `language-${language}`,
 
   float: 'float',

@@ -89,6 +89,14 @@ export class FakeTill implements Host {
       return this.#frame();
     });
 
+  leavePractice = (): Promise<Frame> =>
+    this.#answer('leave_practice', () => {
+      if (!this.#practice) throw refusal('not_allowed_now');
+      this.#practice = false;
+      this.#phase = { phase: 'welcome' };
+      return this.#frame();
+    });
+
   connect: Host['connect'] = ({ address, enrolment_code }) =>
     this.#answer('connect', () => {
       if (!/^https?:\/\/\S+$/.test(address)) throw refusal('address_invalid');
