@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::OpenError;
 
 /// How long a write waits for another process (a backup tool, a second copy) before it is refused.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Above this the write-ahead log is cut back after a checkpoint; a burst of 20 000 sales fits.
 const JOURNAL_SIZE_LIMIT: i64 = 64 * 1024 * 1024;

@@ -19,7 +19,11 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::{WriteError, connection::open_writer, error::Fate};
+use crate::{
+    WriteError,
+    connection::{BUSY_TIMEOUT, open_writer},
+    error::Fate,
+};
 
 /// Writes that may wait. Past this, callers wait for a place: at 5 000 writes a second it is a fifth of a second.
 pub const QUEUE_LIMIT: usize = 1024;
@@ -218,10 +222,18 @@ impl Writer {
         Ok(self.connection.insert(connection))
     }
 
-    /// A long-lived reader keeps the log from being emptied; then the next quiet moment tries again.
+    /// A long-lived reader keeps the log from being emptied; then the next quiet moment tries again. Waiting for it
+    /// here would keep the next write waiting too.
     fn empty_log(&mut self) {
         let Some(connection) = &self.connection else { return };
-        let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        let empty = || {
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
+        };
+        let busy = empty();
+        if let Err(error) = connection.busy_timeout(BUSY_TIMEOUT) {
+            tracing::error!(%error, "writes no longer wait for other programs");
+        }
         match busy {
             Ok(busy) => self.log_is_dirty = busy,
             Err(error) => tracing::warn!(%error, "checkpoint failed"),
@@ -265,4 +277,32 @@ fn run_one(connection: &Connection, job: &mut dyn Job) -> rusqlite::Result<()> {
 
 fn execute(connection: &Connection, sql: &'static str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn emptying_the_log_waits_for_nobody_while_writes_still_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("notes.db");
+        let connection = open_writer(&file).unwrap();
+        connection.execute_batch("CREATE TABLE note (text TEXT)").unwrap();
+        let other = Connection::open(&file).unwrap();
+        other.execute_batch("BEGIN; SELECT * FROM note").unwrap();
+        connection.execute_batch("INSERT INTO note VALUES ('while the other reads')").unwrap();
+        let mut writer = Writer::new(file, connection, Arc::default());
+        let started = Instant::now();
+        writer.empty_log();
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+        assert!(writer.log_is_dirty, "the next quiet moment tries again");
+        let timeout = writer.connection().unwrap().pragma_query_value(None, "busy_timeout", |row| row.get(0));
+        assert_eq!(timeout, Ok(5_000), "a write waits for another program as before");
+        other.execute_batch("COMMIT").unwrap();
+        writer.empty_log();
+        assert!(!writer.log_is_dirty);
+    }
 }
