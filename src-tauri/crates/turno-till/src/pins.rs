@@ -6,6 +6,7 @@
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
+use rusqlite::Connection;
 use turno_sqlite::{Database, WriterMode};
 
 use crate::clock::{Millis, SharedClock};
@@ -87,19 +88,11 @@ impl Pins {
     /// `pin_wrong`; `pin_locked` with the seconds to wait as detail.
     pub async fn verify(&self, person_id: &str, pin: &str) -> Result<Person, Problem> {
         let (id, now) = (person_id.to_owned(), self.clock.now().as_millisecond());
-        let known = self
-            .db
-            .write(move |conn| {
-                let Some(lock) = people::lock(conn, &id)? else { return Ok(None) };
-                let wait_ms = lock.locked_until.saturating_sub(now);
-                // Longer than any lock: the clock was set back, and must not keep people out for days.
-                if (1..=LOCK_MS).contains(&wait_ms) {
-                    return Err(locked(wait_ms));
-                }
-                people::count_try(conn, &id, now.saturating_add(delay_ms(lock.failures + 1)))?;
-                Ok::<_, Problem>(Some(lock.pin_hash))
-            })
-            .await?;
+        let known = match self.db.write(move |conn| Ok::<_, Problem>(admit(conn, &id, now)?)).await? {
+            Admitted::Locked { wait_ms } => return Err(locked(wait_ms)),
+            Admitted::Nobody => None,
+            Admitted::Counted { pin_hash } => Some(pin_hash),
+        };
         let right = self.matches(pin.to_owned(), known.clone().unwrap_or_else(|| NOBODY.to_owned())).await?;
         let id = person_id.to_owned();
         if known.is_none() || !right {
@@ -170,6 +163,29 @@ impl Pins {
         })
         .await
     }
+}
+
+/// What became of somebody who wants to try a PIN.
+enum Admitted {
+    Nobody,
+    Locked { wait_ms: Millis },
+    Counted { pin_hash: String },
+}
+
+/// Counts the try, or says how long there is none. A wait that is longer than its failures ever cost began under a
+/// clock that was set back since: it begins anew, so that it neither keeps people out for days nor gives a free try.
+fn admit(conn: &Connection, person_id: &str, now: Millis) -> rusqlite::Result<Admitted> {
+    let Some(lock) = people::lock(conn, person_id)? else { return Ok(Admitted::Nobody) };
+    let (left_ms, whole_ms) = (lock.locked_until.saturating_sub(now), delay_ms(lock.failures));
+    if left_ms > whole_ms {
+        people::lock_until(conn, person_id, now.saturating_add(whole_ms))?;
+    }
+    let wait_ms = left_ms.min(whole_ms);
+    if wait_ms > 0 {
+        return Ok(Admitted::Locked { wait_ms });
+    }
+    people::count_try(conn, person_id, now.saturating_add(delay_ms(lock.failures.saturating_add(1))))?;
+    Ok(Admitted::Counted { pin_hash: lock.pin_hash })
 }
 
 fn argon2(cost: PinCost, pepper: &str) -> Result<Argon2<'_>, Problem> {

@@ -70,6 +70,14 @@ pub fn count_try(conn: &Connection, person_id: &str, locked_until: Millis) -> Re
     Ok(())
 }
 
+pub fn lock_until(conn: &Connection, person_id: &str, locked_until: Millis) -> Result<()> {
+    conn.execute(
+        "UPDATE people SET locked_until_ms = ?2 WHERE person_id = ?1",
+        params![person_id, locked_until],
+    )?;
+    Ok(())
+}
+
 pub fn forgive(conn: &Connection, person_id: &str) -> Result<()> {
     conn.execute(
         "UPDATE people SET pin_failures = 0, locked_until_ms = 0 WHERE person_id = ?1",

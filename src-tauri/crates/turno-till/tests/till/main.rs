@@ -5,6 +5,7 @@
 
 mod crash;
 mod enrolment;
+mod hostile;
 mod people;
 mod queue;
 mod review;
