@@ -24,6 +24,8 @@ pub struct Expected {
     pub occurred_at: Timestamp,
     /// No earlier attempt with this key can have reached YUPY.
     pub first_attempt: bool,
+    /// A manager's confirmation was sent, so YUPY may speak of one.
+    pub confirms: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,7 +206,9 @@ fn refusal(answer: &Response, expected: &Expected, retry_after_ms: Option<i64>) 
         | ErrorCode::OutcomeUnknown => Verdict::Wait { cause: WaitCause::ServerBusy, retry_after_ms },
         ErrorCode::PossibleDuplicateTransaction => question(said.details, error.get("candidate"))
             .map_or_else(|| not_yupy(answer), |question| Verdict::Review(Box::new(question))),
-        ErrorCode::DuplicateConfirmationInvalid => Verdict::ReviewAgain,
+        ErrorCode::DuplicateConfirmationInvalid if expected.confirms => Verdict::ReviewAgain,
+        // Asking again at once would get the same answer, and again.
+        ErrorCode::DuplicateConfirmationInvalid => not_yupy(answer),
         ErrorCode::ExternalTransactionConflict => attention(AttentionReason::ExternalTransactionConflict),
         ErrorCode::IdempotencyConflict if expected.first_attempt => Verdict::Collision(Collision {
             yupy_transaction_id: None,

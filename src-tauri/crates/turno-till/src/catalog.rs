@@ -1,11 +1,12 @@
 //! What can be sold, and how it is found while somebody types.
 //!
-//! Built once from the catalog that YUPY gave, then only read. Invariant: every price in it is positive and within
-//! what YUPY accepts; an entry that is not is left out when the catalog is loaded, so it can never be on a ticket.
+//! Built once from the catalog that YUPY gave, then only read. Invariant: every price in it is positive, every price
+//! and code is within what YUPY accepts, and an id means one offer; an entry that breaks this is left out when the
+//! catalog is loaded, so it can never be on a ticket.
 
 use std::collections::HashMap;
 
-use turno_domain::text::fold_for_comparison;
+use turno_domain::text::{fold_for_comparison, has_control};
 use turno_domain::{Currency, Money};
 use turno_protocol::catalog::{CatalogBody, Layout};
 use unicode_normalization::UnicodeNormalization;
@@ -20,6 +21,8 @@ const SEAT_PRODUCT: &str = "pasaje";
 const SOLD_AFTER_DEPARTURE_MS: i64 = 30 * 60_000;
 /// More results than a screen shows are no help.
 pub const RESULTS_LIMIT: usize = 200;
+/// Codes travel with a sale; one that is longer than any id of the contract is a mistake.
+const CODE_BYTES: usize = 128;
 
 #[derive(Clone, Debug)]
 pub struct Offer {
@@ -86,9 +89,13 @@ impl Catalog {
     pub fn new(body: &CatalogBody, currency: Currency) -> Self {
         let mut catalog = Self::default();
         let mut layouts = HashMap::new();
-        for layout in &body.layouts {
-            layouts.insert(layout.layout.as_str(), catalog.layouts.len());
+        for layout in body.layouts.iter().filter(|layout| layout.seats().all(can_travel)) {
+            layouts.entry(layout.layout.as_str()).or_insert(catalog.layouts.len());
             catalog.layouts.push(layout.clone());
+        }
+        let mut stops = HashMap::new();
+        for route in &body.routes {
+            stops.entry(route.route.as_str()).or_insert_with(|| route.stops.join(" "));
         }
         let price = |text: &str| Money::parse_amount(text, currency).ok();
         for service in &body.services {
@@ -98,8 +105,7 @@ impl Catalog {
             };
             let seat_prices =
                 service.seat_fares.iter().filter_map(|(seat, fare)| Some((seat.clone(), price(fare)?)));
-            let route = body.routes.iter().find(|route| route.route == service.route);
-            let stops = route.map(|route| route.stops.join(" ")).unwrap_or_default();
+            let stops = stops.get(service.route.as_str()).map(String::as_str).unwrap_or_default();
             catalog.add(
                 Offer {
                     offer_id: format!("departure:{}", service.service),
@@ -115,7 +121,7 @@ impl Catalog {
                     layout: Some(layout),
                     words: Vec::new(),
                 },
-                &[&stops, &service.route],
+                &[stops, &service.route],
             );
         }
         for fare in &body.fares {
@@ -176,7 +182,13 @@ impl Catalog {
         );
     }
 
+    /// Of two entries with one id the first counts: what is shown must be what is sold.
     fn add(&mut self, mut offer: Offer, more: &[&str]) {
+        let codes = [offer.route.as_deref(), offer.service.as_deref(), Some(&*offer.product)];
+        if self.by_id.contains_key(&offer.offer_id) || !codes.into_iter().flatten().all(can_travel) {
+            tracing::warn!(offer_id = ?offer.offer_id, "an entry of the catalog cannot be sold; it is left out");
+            return;
+        }
         let time = offer.departs_at.map(|at| rfc3339(at)[11..16].to_owned()).unwrap_or_default();
         let text = [offer.name.as_str(), &offer.detail, &time, &more.join(" ")].join(" ");
         offer.words = words(&text);
@@ -211,6 +223,11 @@ impl Catalog {
         found.truncate(limit.min(RESULTS_LIMIT));
         found
     }
+}
+
+/// Whether YUPY takes this code as a part of a sale. Refused afterwards, the money would have been taken already.
+fn can_travel(code: &str) -> bool {
+    !code.trim().is_empty() && code.len() <= CODE_BYTES && !has_control(code)
 }
 
 fn rank(kind: OfferKind) -> u8 {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 use turno_sqlite::{Database, WriteError};
 
-use crate::answer::Verdict;
+use crate::answer::{Verdict, WaitCause};
 use crate::clock::{Millis, SharedClock};
 use crate::random::{SharedEntropy, roll};
 use crate::settle::{self, Context};
@@ -124,7 +124,8 @@ struct Driver {
     line_out: watch::Sender<Line>,
     flights: JoinSet<Landed>,
     waiters: Vec<Waiter>,
-    /// A claim failed in a way that may have been committed: sales may be marked as sent that nobody sends.
+    /// A claim failed in a way that may have been committed, or an attempt ended in a bug: sales may be marked as
+    /// sent that nobody sends.
     suspect: bool,
     ping_at: Millis,
 }
@@ -144,9 +145,8 @@ impl Driver {
             }
             tokio::select! {
                 Some(landed) = self.flights.join_next() => {
-                    if let Ok(landed) = landed {
-                        self.landed(landed).await;
-                    }
+                    let landed = landed.unwrap_or_else(|error| self.crashed(&error));
+                    self.landed(landed).await;
                 }
                 command = inbox.recv() => match command {
                     Some(answer) => self.send_now(answer).await,
@@ -243,6 +243,14 @@ impl Driver {
         let transport = Arc::clone(&self.parts.transport);
         self.flights.spawn(async move { Landed::Ping(ping::ping(&*transport).await) });
         LONGEST_SLEEP
+    }
+
+    /// A bug on the way left a sale marked as sent. It counts as an unclear answer, so that a bug which comes every
+    /// time makes the line wait and not the till spin.
+    fn crashed(&mut self, error: &JoinError) -> Landed {
+        tracing::error!(%error, "an attempt ended in a bug; its sale is tried again");
+        self.suspect = true;
+        Landed::Sale(Verdict::Wait { cause: WaitCause::UnusableAnswer, retry_after_ms: None })
     }
 
     async fn landed(&mut self, landed: Landed) {

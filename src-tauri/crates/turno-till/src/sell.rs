@@ -134,10 +134,7 @@ fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Proble
     if line.shown_price_minor != unit_price.minor() {
         return Err(Problem::with(ProblemCode::PriceChanged, description()));
     }
-    let amount = unit_price.checked_mul(line.quantity).ok_or(ProblemCode::AmountInvalid)?;
-    // What YUPY would refuse is refused here, before money is taken.
-    Money::parse_amount(&amount.to_amount_text(), amount.currency())
-        .map_err(|_| ProblemCode::AmountInvalid)?;
+    let amount = acceptable(unit_price.checked_mul(line.quantity))?;
     Ok(PricedLine {
         offer: offer.clone(),
         seat: line.seat.clone(),
@@ -146,6 +143,13 @@ fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Proble
         unit_price,
         amount,
     })
+}
+
+/// What YUPY would refuse is refused here, before money is taken.
+fn acceptable(amount: Option<Money>) -> Result<Money, Problem> {
+    let amount = amount.ok_or(ProblemCode::AmountInvalid)?;
+    Money::parse_amount(&amount.to_amount_text(), amount.currency())
+        .map_err(|_| ProblemCode::AmountInvalid.into())
 }
 
 fn buyer_name(typed: Option<&str>) -> Result<Option<String>, Problem> {
@@ -171,7 +175,7 @@ fn merge(lines: &mut Vec<PricedLine>, line: PricedLine) -> Result<(), Problem> {
     if same.quantity > QUANTITY_LIMIT {
         return Err(Problem::with(ProblemCode::QuantityInvalid, same.offer.description(None, 1)));
     }
-    same.amount = same.amount.checked_add(line.amount).ok_or(ProblemCode::AmountInvalid)?;
+    same.amount = acceptable(same.amount.checked_add(line.amount))?;
     Ok(())
 }
 

@@ -6,11 +6,13 @@ use super::*;
 const OURS: &str = "D03-K7M-S44-0127";
 const JSON: &str = "application/json";
 
+/// Of a confirmation: every answer can be one to it.
 fn expected(first_attempt: bool) -> Expected {
     Expected {
         external_transaction_id: OURS.to_owned(),
         occurred_at: "2026-11-30T10:00:00-05:00".parse().unwrap(),
         first_attempt,
+        confirms: true,
     }
 }
 

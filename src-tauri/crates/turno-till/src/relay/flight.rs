@@ -12,6 +12,7 @@ use crate::outbox::Event;
 use crate::random::roll;
 use crate::settle::{self, Context};
 use crate::store::attempts::{self, Finished};
+use crate::store::requests::RequestKind;
 use crate::store::{is_about_the_row, outbox as entries, requests, sales, unreadable};
 use crate::transport::{Failure, Request, Response};
 
@@ -71,6 +72,7 @@ fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusq
             occurred_at: jiff::Timestamp::from_millisecond(sale.occurred_at)
                 .map_err(|_| unreadable("sales.occurred_at_ms", "?"))?,
             first_attempt: !arrived,
+            confirms: request.kind == RequestKind::Confirm,
         },
     }))
 }

@@ -189,12 +189,13 @@ impl Till {
     /// Why nothing was recorded. Only `outcome_unknown` leaves it open: look the draft up before charging again.
     pub async fn charge(&self, charge: &Charge) -> Result<ChargeOutcome, Problem> {
         let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
-        Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
+        let draft_id = Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
         let (catalog, currency) = (self.catalog()?, enrolled.enrolment.currency);
         let priced = sell::price(&catalog, currency, &charge.lines, &charge.tender);
         let seller =
             Seller { person_id: person.person_id, enrolment: enrolled.enrolment.clone(), now: self.now() };
-        let charge = charge.clone();
+        // One draft has one name, however it was written.
+        let charge = Charge { draft_id: draft_id.to_string(), ..charge.clone() };
         let outcome = self
             .inner
             .db

@@ -11,7 +11,7 @@ use crate::enrol::{self, FetchedCatalog};
 use crate::relay::{Parts, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
-use crate::store::catalog as stored_catalog;
+use crate::store::catalog::{self as stored_catalog, CatalogRow};
 use crate::store::installation::{self, Enrolment};
 use crate::view::{ConnectRequest, Problem, ProblemCode};
 
@@ -72,8 +72,7 @@ impl Till {
         let context = Context { scope: enrolment.scope.clone(), policy: options.policy };
         let (restart, now) = (context.clone(), self.now());
         self.inner.db.write(move |conn| Ok::<_, Problem>(settle::restart(conn, &restart, now)?)).await?;
-        let stored = self.inner.db.read(stored_catalog::get).await?;
-        let body: Option<CatalogBody> = stored.and_then(|row| serde_json::from_slice(&row.body).ok());
+        let body = self.inner.db.read(stored_catalog::get).await?.and_then(|row| readable(&row));
         let catalog = body.map(|body| Catalog::new(&body, enrolment.currency)).unwrap_or_default();
         let address = options.address.as_deref().unwrap_or(&enrolment.address);
         let transport = (options.connector)(address, self.pins().secrets.credential.as_deref())?;
@@ -105,7 +104,9 @@ impl Till {
     /// It could not be had; the old one stays.
     pub async fn refresh_catalog(&self) -> Result<(), Problem> {
         let enrolled = self.enrolled()?;
-        let etag = self.inner.db.read(stored_catalog::get).await?.and_then(|row| row.etag);
+        // A version is only named if we can sell from it: otherwise YUPY would say that nothing has changed.
+        let stored = self.inner.db.read(stored_catalog::get).await?.filter(|row| readable(row).is_some());
+        let etag = stored.and_then(|row| row.etag);
         let currency = enrolled.enrolment.currency;
         let Some(fetched) = enrol::fetch_catalog(&*enrolled.transport, etag, currency).await? else {
             return Ok(());
@@ -121,6 +122,11 @@ impl Till {
         self.changed();
         Ok(())
     }
+}
+
+/// What an earlier run stored, perhaps of another version and with other ideas of a catalog.
+fn readable(row: &CatalogRow) -> Option<CatalogBody> {
+    serde_json::from_slice(&row.body).ok()
 }
 
 /// Keeps the catalog fresh for as long as the till is open.

@@ -133,6 +133,7 @@ fn verdict(outcome: &Result<Response, Failure>) -> Verdict {
         external_transaction_id: "E-1".to_owned(),
         occurred_at: jiff::Timestamp::UNIX_EPOCH,
         first_attempt: true,
+        confirms: false,
     };
     answer::read(outcome, &expected)
 }

@@ -89,6 +89,8 @@ pub struct Yupy {
     script: Mutex<Script>,
     /// Used when the script is empty.
     always: Mutex<Option<Failure>>,
+    /// Instead of the usual catalog.
+    catalog: Mutex<Option<Value>>,
 }
 
 impl Yupy {
@@ -105,6 +107,11 @@ impl Yupy {
         *self.always.lock().unwrap() = None;
     }
 
+    /// From the next look at it on, another catalog.
+    pub fn offer(&self, catalog: Value) {
+        *self.catalog.lock().unwrap() = Some(catalog);
+    }
+
     pub fn sales(&self) -> Vec<Sent> {
         self.sent.lock().unwrap().iter().filter(|sent| sent.path == "/v1/transactions").cloned().collect()
     }
@@ -112,6 +119,14 @@ impl Yupy {
     fn answer(&self, request: &Request) -> Reply {
         let body: Value =
             request.body.as_deref().map_or(Value::Null, |body| serde_json::from_slice(body).unwrap());
+        if request.if_none_match.is_some() {
+            return Ok(Response { status: 304, ..Response::default() });
+        }
+        if request.path == "/v1/catalog"
+            && let Some(catalog) = &*self.catalog.lock().unwrap()
+        {
+            return json_answer(200, catalog);
+        }
         if let Some(reply) = about_the_till(request, &body) {
             return reply;
         }
@@ -121,7 +136,9 @@ impl Yupy {
         if request.method == Method::Get {
             return json_answer(200, &json!({ "items": [], "next": null }));
         }
-        match self.script.lock().unwrap().pop_front() {
+        // Let go of before it runs: a reply may panic.
+        let next = self.script.lock().unwrap().pop_front();
+        match next {
             Some(reply) => reply(&body),
             None => accepted(&body),
         }
@@ -207,7 +224,7 @@ pub fn question(
     }
 }
 
-fn catalog() -> Value {
+pub fn catalog() -> Value {
     json!({
         "revision": "1", "currency": "PEN",
         "routes": [
