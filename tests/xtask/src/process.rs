@@ -1,6 +1,7 @@
 //! Child processes that write straight to the terminal and whose failure is an error with the command in it.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -47,7 +48,9 @@ pub fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
+/// As a person would type it: the program by its name, not by where it happens to be.
 fn show(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    let words = std::iter::once(program.file_name().unwrap_or(program.as_os_str())).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }

@@ -2,6 +2,7 @@
 //! it is listed. Each need is probed by what it gives, not by a package's name, so a machine that has
 //! everything is left alone whatever its distribution, and nothing is asked of a package server.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -13,6 +14,8 @@ enum Probe {
     Program(&'static str),
     /// A library with its headers, by its pkg-config name.
     Library(&'static str),
+    /// Any of these files; each distribution has its own place.
+    File(&'static [&'static str]),
 }
 
 struct Need {
@@ -22,7 +25,7 @@ struct Need {
 }
 
 /// What building and opening the window takes.
-const WINDOW: [Need; 3] = [
+const WINDOW: [Need; 4] = [
     Need {
         what_for: "compiling and linking",
         probe: Probe::Program("cc"),
@@ -33,6 +36,16 @@ const WINDOW: [Need; 3] = [
         what_for: "the window",
         probe: Probe::Library("webkit2gtk-4.1"),
         debian_package: "libwebkit2gtk-4.1-dev",
+    },
+    Need {
+        what_for: "knowing a server by its certificate",
+        probe: Probe::File(&[
+            "/etc/ssl/certs/ca-certificates.crt",
+            "/etc/pki/tls/certs/ca-bundle.crt",
+            "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ]),
+        debian_package: "ca-certificates",
     },
 ];
 
@@ -83,6 +96,7 @@ fn is_met(probe: &Probe) -> bool {
     match probe {
         Probe::Program(name) => process::is_on_path(name),
         Probe::Library(name) => process::succeeds("pkg-config", &["--exists", name]),
+        Probe::File(places) => places.iter().any(|place| Path::new(place).exists()),
     }
 }
 
@@ -139,8 +153,9 @@ fn list(needs: &[&Need]) -> String {
         let probe = match need.probe {
             Probe::Program(name) => format!("program {name}"),
             Probe::Library(name) => format!("library {name}"),
+            Probe::File(places) => format!("file {}", places[0]),
         };
-        format!("  {:<24} {:<28} ({})", need.debian_package, probe, need.what_for)
+        format!("  {:<22} {:<40} ({})", need.debian_package, probe, need.what_for)
     };
     needs.iter().map(line).collect::<Vec<_>>().join("\n")
 }
