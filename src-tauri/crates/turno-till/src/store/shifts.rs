@@ -28,30 +28,65 @@ pub fn open(
     Ok(())
 }
 
+/// Asked after every change, so it must look at the shift's own sales and at no others.
+const CURRENT: &str =
+    "SELECT shifts.shift_number, opened_by, opened_at_ms, float_minor, count(sales.sequence),
+        coalesce(sum(amount_minor), 0)
+    FROM shifts LEFT JOIN sales ON sales.shift_number = shifts.shift_number
+         AND (SELECT state FROM outbox WHERE outbox.sequence = sales.sequence) <> 'discarded'
+    WHERE closed_at_ms IS NULL GROUP BY shifts.shift_number";
+
 /// The open shift with what was sold in it; a sale that turned out to be the same as another is not sold.
 pub fn current(conn: &Connection) -> Result<Option<ShiftRow>> {
-    conn.query_row(
-        "SELECT shift_number, opened_by, opened_at_ms, float_minor, count(sequence), coalesce(sum(amount_minor), 0)
-         FROM shifts LEFT JOIN
-              (SELECT shift_number, sequence, amount_minor FROM sales JOIN outbox USING (sequence)
-               WHERE state <> 'discarded') USING (shift_number)
-         WHERE closed_at_ms IS NULL GROUP BY shift_number",
-        [],
-        |row| {
-            Ok(ShiftRow {
-                shift_number: row.get(0)?,
-                opened_by: row.get(1)?,
-                opened_at: row.get(2)?,
-                float_minor: row.get(3)?,
-                sales_count: row.get(4)?,
-                sold_minor: row.get(5)?,
-            })
-        },
-    )
+    conn.query_row(CURRENT, [], |row| {
+        Ok(ShiftRow {
+            shift_number: row.get(0)?,
+            opened_by: row.get(1)?,
+            opened_at: row.get(2)?,
+            float_minor: row.get(3)?,
+            sales_count: row.get(4)?,
+            sold_minor: row.get(5)?,
+        })
+    })
     .optional()
 }
 
 pub fn current_number(conn: &Connection) -> Result<Option<u32>> {
     conn.query_row("SELECT shift_number FROM shifts WHERE closed_at_ms IS NULL", [], |row| row.get(0))
         .optional()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbox::State;
+    use crate::store::fixture::shop;
+
+    #[test]
+    fn a_shift_counts_its_own_sales_but_those_that_were_discarded() {
+        let discarded = State::Discarded { duplicate_of: "ypt-1".to_owned() };
+        let conn = shop(&[State::InReview { attempts: 1 }, discarded, State::InReview { attempts: 1 }]);
+        let counted = |conn: &Connection| current(conn).unwrap().map(|row| (row.sales_count, row.sold_minor));
+        assert_eq!(counted(&conn), Some((2, 400)));
+        conn.execute_batch("UPDATE shifts SET closed_at_ms = 1").unwrap();
+        assert_eq!(counted(&conn), None);
+        open(&conn, 2, "c", 2, 0).unwrap();
+        assert_eq!(counted(&conn), Some((0, 0)), "an earlier shift's sales stay in it");
+    }
+
+    #[test]
+    fn the_figures_of_a_shift_cost_nothing_more_after_years_of_shifts() {
+        let conn = shop(&[]);
+        let plan: Vec<String> = conn
+            .prepare(&format!("EXPLAIN QUERY PLAN {CURRENT}"))
+            .unwrap()
+            .query_map([], |row| row.get("detail"))
+            .unwrap()
+            .collect::<Result<_>>()
+            .unwrap();
+        for table in ["sales", "outbox"] {
+            let reads: Vec<_> = plan.iter().filter(|step| step.contains(&format!(" {table} "))).collect();
+            assert!(!reads.is_empty() && reads.iter().all(|step| step.starts_with("SEARCH")), "{plan:?}");
+        }
+    }
 }
