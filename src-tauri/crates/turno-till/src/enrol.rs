@@ -50,8 +50,10 @@ pub async fn enrol(
             .map_err(|failure| Problem::with(ProblemCode::AddressUnreachable, failure.cause().as_word()))?;
         match (answer.status, error_code(&answer).as_deref()) {
             (200 | 201, _) => {
-                let json = answer.json().ok_or(ProblemCode::NotYupy)?;
-                return serde_json::from_value(json).map_err(|_| ProblemCode::NotYupy.into());
+                let enrolled: Option<EnrolAnswer> =
+                    answer.json().and_then(|json| serde_json::from_value(json).ok());
+                let enrolled = enrolled.filter(|enrolled| is_usable(enrolled, &request));
+                return enrolled.ok_or_else(|| ProblemCode::NotYupy.into());
             }
             (409, Some("epoch_taken")) => {}
             (429 | 500..=599, Some(_)) => {
@@ -64,6 +66,14 @@ pub async fn enrol(
         }
     }
     Err(ProblemCode::EnrolmentRefused.into())
+}
+
+/// An enrolment is for good: with a credential that cannot travel, or an epoch that was registered for nobody, every
+/// sale would wait for ever.
+fn is_usable(enrolled: &EnrolAnswer, request: &EnrolRequest) -> bool {
+    let credential = enrolled.credential.expose();
+    let can_travel = !credential.is_empty() && credential.bytes().all(|byte| byte.is_ascii_graphic());
+    can_travel && enrolled.epoch == request.epoch
 }
 
 fn error_code(answer: &Response) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turno_till::view::{Line, ProblemCode, SaleState, UnlockRequest};
+use turno_till::view::{ConnectRequest, Line, ProblemCode, SaleState, UnlockRequest};
 
 use crate::support::{CASHIER_PIN, Shop, catalog, charge, error, fare, recorded, seat};
 
@@ -90,6 +90,27 @@ async fn a_draft_is_the_same_draft_however_its_id_is_written() {
         recorded(shop.till.charge(&charge(&form, vec![fare(1)])).await.unwrap());
     }
     assert_eq!(shop.till.recent_sales(None).await.unwrap().items.len(), 1);
+}
+
+#[tokio::test]
+async fn an_enrolment_with_which_nothing_could_ever_be_sent_is_none() {
+    let shop = Shop::bare().await;
+    let request = ConnectRequest { address: "http://yupy.test".to_owned(), enrolment_code: "C".to_owned() };
+    for odd in [
+        json!({ "credential": "" }),
+        json!({ "credential": "a b" }),
+        json!({ "credential": "a\r\nX-Other: 1" }),
+        json!({ "credential": "ñ" }),
+        json!({ "epoch": "ZZZ" }),
+        json!({ "device_id": "" }),
+        json!({ "currency": "QQQ" }),
+    ] {
+        shop.yupy.enrol_with(odd.clone());
+        assert_eq!(shop.till.connect(&request).await.unwrap_err().code, ProblemCode::NotYupy, "{odd}");
+        assert!(!shop.till.is_enrolled());
+    }
+    shop.yupy.enrol_with(json!({}));
+    shop.till.connect(&request).await.unwrap();
 }
 
 #[tokio::test]

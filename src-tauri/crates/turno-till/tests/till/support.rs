@@ -91,6 +91,8 @@ pub struct Yupy {
     always: Mutex<Option<Failure>>,
     /// Instead of the usual catalog.
     catalog: Mutex<Option<Value>>,
+    /// Members of the answer to an enrolment that are other than usual.
+    enrolment: Mutex<Value>,
 }
 
 impl Yupy {
@@ -112,6 +114,11 @@ impl Yupy {
         *self.catalog.lock().unwrap() = Some(catalog);
     }
 
+    /// From the next enrolment on, answers with these members.
+    pub fn enrol_with(&self, members: Value) {
+        *self.enrolment.lock().unwrap() = members;
+    }
+
     pub fn sales(&self) -> Vec<Sent> {
         self.sent.lock().unwrap().iter().filter(|sent| sent.path == "/v1/transactions").cloned().collect()
     }
@@ -128,7 +135,9 @@ impl Yupy {
             return json_answer(200, catalog);
         }
         if let Some(reply) = about_the_till(request, &body) {
-            return reply;
+            let enrolment = self.enrolment.lock().unwrap();
+            let members = enrolment.as_object().filter(|_| request.method == Method::Post);
+            return members.map_or_else(|| reply.clone(), |members| with_members(reply.clone(), members));
         }
         if let Some(failure) = *self.always.lock().unwrap() {
             return Err(failure);
@@ -157,6 +166,12 @@ impl Transport for Yupy {
             self.answer(&request)
         })
     }
+}
+
+fn with_members(reply: Reply, members: &serde_json::Map<String, Value>) -> Reply {
+    let mut body: Value = serde_json::from_slice(&reply?.body).unwrap();
+    body.as_object_mut().unwrap().extend(members.clone());
+    json_answer(200, &body)
 }
 
 /// Enrolment and catalog.
