@@ -13,9 +13,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("turno-protocol", &["turno-domain"]),
     ("turno-sqlite", &[]),
     ("turno-till", &["turno-domain", "turno-protocol", "turno-sqlite"]),
-    ("turno-server", &["turno-domain", "turno-protocol", "turno-sqlite"]),
+    ("turno-postgres", &[]),
+    ("turno-server", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-postgres"]),
     ("turno", &["turno-domain", "turno-protocol", "turno-server", "turno-till"]),
-    ("turno-tests", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server"]),
+    (
+        "turno-tests",
+        &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server", "turno-postgres"],
+    ),
     ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("xtask", &[]),
 ];

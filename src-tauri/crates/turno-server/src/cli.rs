@@ -31,18 +31,24 @@ impl Cli {
     }
 }
 
-/// Where a ledger is kept: `sqlite:FILE`.
+/// Where a ledger is kept: `sqlite:FILE` or `postgres://…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct DatabaseUrl(PathBuf);
+enum DatabaseUrl {
+    Sqlite(PathBuf),
+    /// The whole address. It may hold a password, so it is never printed.
+    Postgres(String),
+}
 
 impl FromStr for DatabaseUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         match text.strip_prefix("sqlite:") {
             Some("") => Err("a file name is missing after `sqlite:`"),
-            Some(path) => Ok(Self(path.into())),
-            None => Err("expected `sqlite:FILE`"),
+            Some(path) => Ok(Self::Sqlite(path.into())),
+            None if is_postgres => Ok(Self::Postgres(text.to_owned())),
+            None => Err("expected `sqlite:FILE` or `postgres://…`"),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::{
     caller::{Right, Rights},
     config::Config,
     ledger::{AdminError, Administration},
+    postgres::PostgresOptions,
     settings::{CompanySettings, IntegrationSettings},
     sqlite::SqliteOptions,
 };
@@ -79,8 +80,16 @@ impl Fixture {
 
     /// How a server of this fixture opens its file.
     pub fn options(&self) -> SqliteOptions {
-        let retention = SignedDuration::from_hours(24 * i64::from(self.settings.key_retention_days));
-        SqliteOptions { key_retention: retention, ..SqliteOptions::default() }
+        SqliteOptions { key_retention: self.key_retention(), ..SqliteOptions::default() }
+    }
+
+    /// How a server of this fixture opens its database.
+    pub fn postgres_options(&self) -> PostgresOptions {
+        PostgresOptions { key_retention: self.key_retention(), ..PostgresOptions::default() }
+    }
+
+    fn key_retention(&self) -> SignedDuration {
+        SignedDuration::from_hours(24 * i64::from(self.settings.key_retention_days))
     }
 
     /// What a server of this fixture is told.

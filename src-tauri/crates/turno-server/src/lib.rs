@@ -51,7 +51,8 @@
 //! # Map
 //!
 //! [`http`](app) translates requests and answers · [`request`] validates · [`content`] says what is the same request ·
-//! [`matrix`] is the contract's table, written once over [`books::Books`] · [`sqlite`] keeps the rows.
+//! [`matrix`] is the contract's table, written once over [`books::Books`] · [`sqlite`] and
+//! [`postgres`] keep the rows.
 
 pub mod acquirer;
 pub mod admin;
@@ -68,8 +69,10 @@ mod instant;
 pub mod ledger;
 pub mod matrix;
 mod metrics;
+mod names;
 mod paying;
 pub mod payment;
+pub mod postgres;
 pub mod request;
 pub mod sale;
 pub mod secrets;
@@ -88,6 +91,7 @@ pub use housekeeping::housekeeping;
 pub use http::app;
 pub use ledger::{AdminError, Administration, Ledger, LedgerError};
 pub use metrics::{Counter, Metrics};
+pub use postgres::{OpenPostgresError, PostgresLedger, PostgresOptions};
 pub use serving::serve;
 pub use settings::{CompanySettings, IntegrationSettings};
 pub use sqlite::{OpenLedgerError, SqliteLedger, SqliteOptions, WriterMode};

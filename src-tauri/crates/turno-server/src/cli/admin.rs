@@ -14,16 +14,16 @@ use turno_domain::{
 };
 use turno_protocol::{catalog::CatalogBody, chain, code::ErrorProfile};
 use turno_server::{
-    Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, Rights,
-    SqliteLedger, SqliteOptions, World, audit::verify_audit, caller::TokenHash,
+    Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, PostgresLedger,
+    PostgresOptions, Rights, SqliteLedger, SqliteOptions, World, audit::verify_audit, caller::TokenHash,
 };
 
 use super::DatabaseUrl;
 
 #[derive(Debug, Args)]
 pub(super) struct Admin {
-    /// The ledger, `sqlite:FILE`.
-    #[arg(long, env = "TURNO_DATABASE")]
+    /// The ledger, `sqlite:FILE` or `postgres://…`.
+    #[arg(long, env = "TURNO_DATABASE", hide_env_values = true)]
     database: DatabaseUrl,
 
     #[command(subcommand)]
@@ -116,18 +116,29 @@ impl ScopeArgs {
 
 impl Admin {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let path = &self.database.0;
-        let ledger = SqliteLedger::open(path, SqliteOptions::default())
-            .await
-            .with_context(|| format!("cannot open {}", path.display()))?;
-        let done = self.task.run(&ledger).await;
-        ledger.close().await;
-        done
+        match self.database {
+            DatabaseUrl::Sqlite(path) => {
+                let ledger = SqliteLedger::open(&path, SqliteOptions::default())
+                    .await
+                    .with_context(|| format!("cannot open {}", path.display()))?;
+                let done = self.task.run(&ledger).await;
+                ledger.close().await;
+                done
+            }
+            DatabaseUrl::Postgres(address) => {
+                let ledger = PostgresLedger::open(&address, PostgresOptions::default())
+                    .await
+                    .context("cannot open the database")?;
+                let done = self.task.run(&ledger).await;
+                ledger.close().await;
+                done
+            }
+        }
     }
 }
 
 impl Task {
-    async fn run(self, ledger: &SqliteLedger) -> anyhow::Result<()> {
+    async fn run(self, ledger: &impl Administration) -> anyhow::Result<()> {
         match self {
             Self::Company { company, name, currency } => {
                 let currency = Currency::parse(&currency)?;

@@ -6,7 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use tokio::net::TcpListener;
 use turno_server::{
-    Config, RateLimit, SqliteLedger, SqliteOptions, app, fixture::Fixture, housekeeping, serve,
+    Administration, Config, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger, SqliteOptions, app,
+    fixture::Fixture, housekeeping, serve,
 };
 
 use super::DatabaseUrl;
@@ -17,8 +18,8 @@ pub(super) struct Serve {
     #[arg(long, env = "TURNO_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
-    /// The ledger, `sqlite:FILE`.
-    #[arg(long, env = "TURNO_DATABASE")]
+    /// The ledger, `sqlite:FILE` or `postgres://…`.
+    #[arg(long, env = "TURNO_DATABASE", hide_env_values = true)]
     database: DatabaseUrl,
 
     /// Companies, integrations and known credentials, for tests only.
@@ -37,14 +38,31 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let fixture = self.fixture.as_deref().map(read_fixture).transpose()?;
-        let options = fixture.as_ref().map_or_else(SqliteOptions::default, Fixture::options);
+        match &self.database {
+            DatabaseUrl::Sqlite(path) => {
+                let options = fixture.as_ref().map_or_else(SqliteOptions::default, Fixture::options);
+                let ledger = SqliteLedger::open(path, options)
+                    .await
+                    .with_context(|| format!("cannot open {}", path.display()))?;
+                self.serve(ledger.clone(), fixture).await?;
+                ledger.close().await;
+            }
+            DatabaseUrl::Postgres(address) => {
+                let options =
+                    fixture.as_ref().map_or_else(PostgresOptions::default, Fixture::postgres_options);
+                let ledger =
+                    PostgresLedger::open(address, options).await.context("cannot open the database")?;
+                self.serve(ledger.clone(), fixture).await?;
+                ledger.close().await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn serve<L: Administration>(&self, ledger: L, fixture: Option<Fixture>) -> anyhow::Result<()> {
         let mut config = fixture.as_ref().map_or_else(Config::default, Fixture::config);
         config.rate_limit =
             self.rate_limit.map(|per_second| RateLimit { per_second, burst: self.rate_burst });
-        let path = &self.database.0;
-        let ledger = SqliteLedger::open(path, options)
-            .await
-            .with_context(|| format!("cannot open {}", path.display()))?;
         if let Some(fixture) = fixture {
             fixture.load(&ledger).await.context("cannot load the fixture")?;
         }
@@ -53,10 +71,9 @@ impl Serve {
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let housekeeping = tokio::spawn(housekeeping(ledger.clone(), config.clone()));
         announce(listener.local_addr()?)?;
-        let router = app(ledger.clone(), config.clone());
+        let router = app(ledger, config.clone());
         serve(listener, router, config, asked_to_end()).await?;
         housekeeping.abort();
-        ledger.close().await;
         Ok(())
     }
 }

@@ -4,8 +4,10 @@
 
 use jiff::Timestamp;
 use rusqlite::{Row, types::Type};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use turno_domain::{Currency, Money};
+
+pub(super) use crate::names::{from_name, name, to_json};
 
 #[derive(Debug, thiserror::Error)]
 #[error("column {0} holds what this program does not write")]
@@ -60,22 +62,6 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> 
 /// A column that holds a unit variant by its name.
 pub(super) fn named<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> rusqlite::Result<T> {
     parsed(row, column, from_name)
-}
-
-pub(super) fn from_name<T: DeserializeOwned>(name: &str) -> serde_json::Result<T> {
-    serde_json::from_value(serde_json::Value::String(name.to_owned()))
-}
-
-/// The name of a unit variant, as it travels.
-pub(super) fn name(variant: impl Serialize) -> String {
-    match serde_json::to_value(variant) {
-        Ok(serde_json::Value::String(name)) => name,
-        Ok(_) | Err(_) => unreachable!("unit variants are written as their names"),
-    }
-}
-
-pub(super) fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("texts and lists are always json")
 }
 
 pub(super) fn instant(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Timestamp> {

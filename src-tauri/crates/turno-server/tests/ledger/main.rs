@@ -1,0 +1,8 @@
+//! What must hold on every store, and what only several servers on one database can get wrong.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test fail the test")]
+
+mod client;
+mod outage;
+mod replicas;
+mod story;
