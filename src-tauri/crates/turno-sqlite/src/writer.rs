@@ -292,7 +292,7 @@ mod tests {
         let connection = open_writer(&file).unwrap();
         connection.execute_batch("CREATE TABLE note (text TEXT)").unwrap();
         let other = Connection::open(&file).unwrap();
-        other.execute_batch("BEGIN; SELECT * FROM note").unwrap();
+        other.execute_batch("BEGIN; SELECT text FROM note").unwrap();
         connection.execute_batch("INSERT INTO note VALUES ('while the other reads')").unwrap();
         let mut writer = Writer::new(file, connection, Arc::default());
         let started = Instant::now();
