@@ -16,6 +16,8 @@ enum Probe {
     Library(&'static str),
     /// Any of these files; each distribution has its own place.
     File(&'static [&'static str]),
+    /// A PostgreSQL server. Debian keeps its programs off the PATH, in a folder for each version.
+    Postgres,
 }
 
 struct Need {
@@ -59,6 +61,13 @@ const WINDOW_TESTS: [Need; 2] = [
     Need { what_for: "a screen for tests", probe: Probe::Program("Xvfb"), debian_package: "xvfb" },
 ];
 
+/// What the tests of the server's other store take on top of it.
+const STORE_TESTS: [Need; 1] = [Need {
+    what_for: "the server's tests on PostgreSQL",
+    probe: Probe::Postgres,
+    debian_package: "postgresql",
+}];
+
 /// Oldest Node.js that the page's tools run on.
 const NODE_MAJOR: u32 = 20;
 
@@ -67,7 +76,7 @@ pub fn prepare_for_run() -> Result<()> {
 }
 
 pub fn prepare_for_test() -> Result<()> {
-    prepare(&WINDOW.iter().chain(&WINDOW_TESTS).collect::<Vec<_>>())
+    prepare(&WINDOW.iter().chain(&WINDOW_TESTS).chain(&STORE_TESTS).collect::<Vec<_>>())
 }
 
 fn prepare(needs: &[&Need]) -> Result<()> {
@@ -97,7 +106,14 @@ fn is_met(probe: &Probe) -> bool {
         Probe::Program(name) => process::is_on_path(name),
         Probe::Library(name) => process::succeeds("pkg-config", &["--exists", name]),
         Probe::File(places) => places.iter().any(|place| Path::new(place).exists()),
+        Probe::Postgres => has_postgres(),
     }
+}
+
+fn has_postgres() -> bool {
+    let versions = Path::new("/usr/lib/postgresql").read_dir().into_iter().flatten().flatten();
+    process::is_on_path("initdb")
+        || versions.into_iter().any(|entry| entry.path().join("bin/initdb").exists())
 }
 
 fn install(missing: &[&Need]) -> Result<()> {
@@ -154,6 +170,7 @@ fn list(needs: &[&Need]) -> String {
             Probe::Program(name) => format!("program {name}"),
             Probe::Library(name) => format!("library {name}"),
             Probe::File(places) => format!("file {}", places[0]),
+            Probe::Postgres => "program initdb".to_owned(),
         };
         format!("  {:<22} {:<40} ({})", need.debian_package, probe, need.what_for)
     };

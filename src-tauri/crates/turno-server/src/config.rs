@@ -55,7 +55,6 @@ impl Config {
         Cashier {
             ledger,
             acquirer: Arc::clone(&self.acquirer),
-            world: self.world.clone(),
             visibility_delay: self.acquirer_visibility_delay,
             metrics: self.metrics.clone(),
         }

@@ -13,8 +13,7 @@ use crate::{
     ledger::{Ledger, LedgerError},
     matrix::Finished,
     metrics::{Counter, Metrics},
-    payment::{LONGEST_LEASE, Payment, PaymentResult, PaymentState},
-    world::World,
+    payment::{LEASE, LONGEST_LEASE, Payment, PaymentResult, PaymentState},
 };
 
 /// A third of a lease: two renewals may be lost before anybody else believes that we are gone.
@@ -49,7 +48,6 @@ pub(crate) enum How {
 pub(crate) struct Cashier<L> {
     pub(crate) ledger: L,
     pub(crate) acquirer: Arc<dyn Acquirer>,
-    pub(crate) world: World,
     /// How long a charge may be on its way before a look-up that finds nothing can be believed.
     pub(crate) visibility_delay: SignedDuration,
     pub(crate) metrics: Metrics,
@@ -109,9 +107,11 @@ impl<L: Ledger> Cashier<L> {
         Ok(found)
     }
 
+    /// By the store's clock, which is the same for every server: when it was taken over tells what that said.
     fn is_too_soon(&self, payment: &Payment) -> bool {
         let visible = payment.charged_at.and_then(|charged| charged.checked_add(self.visibility_delay).ok());
-        visible.is_some_and(|visible| visible > self.world.now())
+        let taken_over = payment.lease_until.and_then(|until| until.checked_sub(LEASE).ok());
+        visible > taken_over
     }
 
     async fn finish(&self, payment: Payment, result: PaymentResult, how: How) -> Result<End, LedgerError> {

@@ -6,3 +6,4 @@ mod client;
 mod outage;
 mod replicas;
 mod story;
+mod waiting;
