@@ -75,7 +75,7 @@ pub async fn furnish(ledger: &impl Administration) {
 }
 
 /// An acquirer that is believed at once when it knows of nothing.
-pub fn config() -> Config {
+fn config() -> Config {
     Config { acquirer_visibility_delay: SignedDuration::ZERO, ..Config::default() }
 }
 
@@ -96,7 +96,11 @@ pub async fn open(database: &Database) -> PostgresLedger {
 
 impl Client {
     pub fn of<L: Administration>(ledger: L) -> Self {
-        Self { router: app(ledger, config()) }
+        Self::with_config(ledger, config())
+    }
+
+    pub fn with_config<L: Administration>(ledger: L, config: Config) -> Self {
+        Self { router: app(ledger, config) }
     }
 
     pub async fn post(&self, path: &str, key: &str, body: Value) -> Answer {

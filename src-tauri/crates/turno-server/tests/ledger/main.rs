@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test fail the test")]
 
 mod client;
+mod clocks;
+mod command_line;
 mod outage;
 mod replicas;
 mod story;
