@@ -217,7 +217,7 @@ impl Books for PostgresBooks {
     }
 
     async fn payment_by_acquirer_id(&mut self, id: &str) -> Result<Option<Payment>> {
-        payment::find_by_acquirer_id(self.client(), id).await
+        payment::lock_by_acquirer_id(self.client(), id).await
     }
 
     async fn unfinished_payments(&mut self, limit: u16) -> Result<Vec<Payment>> {

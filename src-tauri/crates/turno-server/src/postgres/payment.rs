@@ -1,6 +1,6 @@
 //! Tables `payment` and `acquirer_event`.
 //!
-//! Payments are read without a lock: whoever works on one holds its sale's row, and writes under its fence.
+//! Most are read without a lock: whoever works on one holds its sale's row, and writes under its fence.
 
 use deadpool_postgres::Client;
 use jiff::Timestamp;
@@ -37,11 +37,12 @@ pub(super) async fn find(
     row::row(client, sql, &[&scope.0, &id.as_str()]).await?.map(|row| from_row(&row)).transpose()
 }
 
-pub(super) async fn find_by_acquirer_id(client: &Client, id: &str) -> Result<Option<Payment>> {
+/// The payment, held until the commit: an event is recorded once, so its word must not lose a race against a take-over.
+pub(super) async fn lock_by_acquirer_id(client: &Client, id: &str) -> Result<Option<Payment>> {
     if !row::can_be_stored(id) {
         return Ok(None);
     }
-    let sql = select!("WHERE acquirer_payment_id = $1");
+    let sql = select!("WHERE acquirer_payment_id = $1 FOR UPDATE OF payment");
     row::row(client, sql, &[&id]).await?.map(|row| from_row(&row)).transpose()
 }
 
