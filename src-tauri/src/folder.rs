@@ -58,7 +58,7 @@ pub struct DataFolder {
 impl DataFolder {
     /// Makes the folder if need be and takes it for this process.
     pub fn claim(path: &Path) -> Result<Self, FolderError> {
-        fs::create_dir_all(path)?;
+        make_private(path)?;
         let lock =
             File::options().read(true).write(true).create(true).truncate(false).open(path.join(LOCK_FILE))?;
         match lock.try_lock() {
@@ -99,9 +99,29 @@ impl DataFolder {
     }
 }
 
+/// Makes the folder for its owner alone: buyers' names are in it. One that is there already keeps its own rules.
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn other_users_cannot_look_into_a_new_folder() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("turno");
+        DataFolder::claim(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
 
     #[test]
     fn a_folder_is_held_by_one_at_a_time_and_given_back() {

@@ -1,7 +1,8 @@
 //! The confirmation token: what a till shows to prove that it was asked, and about what.
 //!
 //! Invariant: a token is computed from its question and never stored, so that asking the same question again gives
-//! the same token and a stolen store gives none. Knowing the question's id is not enough to make one.
+//! the same token. Knowing the question's id is not enough to make one; it takes the server's signing key, which is
+//! kept in the same store: whoever has a copy of the whole store can make tokens.
 
 use subtle::ConstantTimeEq;
 
