@@ -120,3 +120,19 @@ async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
     assert_eq!(held, [sale]);
     Ok(())
 }
+
+#[tokio::test]
+async fn who_practised_can_connect_to_a_company() -> Result<()> {
+    let machine = Machine::new()?;
+    let yupy = Yupy::start(&machine.path("yupy.db"), CODE).await?;
+    let till = machine.practise().await?;
+    till.see("practice-line-online").await?;
+    till.click("leave-practice").await?;
+    connect(&till, &yupy.address(), CODE).await?;
+    till.see_focused("manager-name").await?;
+    till.see_gone("practice-line-online").await?;
+    till.kill().await?;
+    // From now on this is the company's till.
+    let till = machine.open(&[]).await?;
+    till.see_focused("manager-name").await
+}
