@@ -9,7 +9,7 @@ use turno_till::view::Language;
 #[derive(Debug, Default, Parser)]
 #[command(name = "turno", version)]
 pub struct Options {
-    /// Keep everything in this folder instead of the user's data folder.
+    /// Keep sales in this folder instead of the user's data folder. Secrets stay in the user's state folder.
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
     /// The language of the screen; it is remembered.

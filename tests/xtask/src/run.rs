@@ -9,7 +9,7 @@ use crate::{process, system, tree, ui};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Keep everything in this folder instead of the user's data folder.
+    /// Keep sales in this folder instead of the user's data folder. Secrets stay in the user's state folder.
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
     /// The language of the screen.

@@ -209,7 +209,7 @@ export const en: Messages = {
 
   firstManager: {
     title: 'Create the first manager',
-    lead: 'The manager approves decisions with a PIN. Cashiers can be added later.',
+    lead: 'The manager unlocks the till and approves decisions with a PIN.',
     name: 'Name',
     pin: 'PIN (6 digits or more)',
     pinAgain: 'The PIN again',

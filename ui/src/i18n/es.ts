@@ -231,7 +231,7 @@ export const es = {
 
   firstManager: {
     title: 'Cree el primer encargado',
-    lead: 'El encargado aprueba decisiones con su PIN. Podrá agregar cajeros después.',
+    lead: 'El encargado abre la caja y aprueba decisiones con su PIN.',
     name: 'Nombre',
     pin: 'PIN (6 dígitos o más)',
     pinAgain: 'Repita el PIN',
