@@ -272,8 +272,10 @@ impl Desk {
     }
 
     pub async fn set_practice_line(&self, request: SetPracticeLineRequest) -> Result<Frame, Problem> {
-        let practice = self.opened().await?.at_work()?.practice;
+        let AtWork { till, practice } = self.opened().await?.at_work()?;
         practice.ok_or(ProblemCode::NotAllowedNow)?.set_line(request.line)?;
+        // The status bar must not go on showing the line of before; what is found out comes as a change.
+        tauri::async_runtime::spawn(async move { till.send_now().await });
         self.frame().await
     }
 
