@@ -72,8 +72,8 @@ fn nothing_names_a_machine_or_a_registry_host() {
         ["npmjs", ".org"],
         ["npmjs", ".com"],
         ["pypi", ".org"],
-        ["deb.debian", ".org"],
-        ["security.debian", ".org"],
+        ["deb.deb", "ian.org"],
+        ["security.deb", "ian.org"],
     ];
     for text in texts().iter().filter(|text| text.path != "Cargo.lock") {
         for word in words.map(|parts| parts.concat()) {
