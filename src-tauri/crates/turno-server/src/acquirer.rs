@@ -3,7 +3,10 @@
 //! Invariant: an acquirer that is asked twice under one id charges once. What it did is known only from what it says;
 //! silence is an error here and never a decline.
 
+mod http;
+mod sandbox;
 mod simulated;
+pub mod wire;
 
 use std::{fmt, future::Future, pin::Pin};
 
@@ -11,6 +14,8 @@ use turno_domain::Money;
 
 use crate::payment::PaymentResult;
 
+pub use http::{AcquirerAddressError, AcquirerTimeouts, HttpAcquirer};
+pub use sandbox::{StatementLine, sandbox_acquirer};
 pub use simulated::SimulatedAcquirer;
 
 /// What is asked for.

@@ -1,6 +1,10 @@
-//! What can be asked of the program: to serve, or to do something to a ledger.
+//! What can be asked of the program: to serve, to do something to a ledger, or to play an
+//! acquirer.
 
+mod acquirer;
 mod admin;
+mod sandbox;
+mod secret;
 mod serve;
 
 use std::{path::PathBuf, str::FromStr};
@@ -20,6 +24,8 @@ enum Command {
     Serve(serve::Serve),
     /// Say who may use a ledger. Works on the file of a running server too.
     Admin(admin::Admin),
+    /// Play an acquirer without money, for integrators and tests.
+    SandboxAcquirer(sandbox::Sandbox),
 }
 
 impl Cli {
@@ -27,6 +33,7 @@ impl Cli {
         match self.command {
             Command::Serve(serve) => serve.run().await,
             Command::Admin(admin) => admin.run().await,
+            Command::SandboxAcquirer(sandbox) => sandbox.run().await,
         }
     }
 }

@@ -24,8 +24,8 @@ pub const DEFAULT_VISIBILITY_DELAY: SignedDuration = SignedDuration::from_mins(2
 pub struct Config {
     pub world: World,
     pub body_limit: usize,
-    /// Who moves the money. By default nobody: a simulation, for practice and tests.
-    pub acquirer: Arc<dyn Acquirer>,
+    /// Who moves the money; without one payments are refused. By default a simulation, for practice and tests.
+    pub acquirer: Option<Arc<dyn Acquirer>>,
     pub acquirer_visibility_delay: SignedDuration,
     /// Without one no webhook is believed.
     pub acquirer_webhook_secret: Option<Secret>,
@@ -40,7 +40,7 @@ impl Default for Config {
         Self {
             world: World::system(),
             body_limit: BODY_LIMIT,
-            acquirer: Arc::new(SimulatedAcquirer::default()),
+            acquirer: Some(Arc::new(SimulatedAcquirer::default())),
             acquirer_visibility_delay: DEFAULT_VISIBILITY_DELAY,
             acquirer_webhook_secret: None,
             rate_limit: None,
@@ -51,12 +51,12 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn cashier<L>(&self, ledger: L) -> Cashier<L> {
-        Cashier {
+    pub(crate) fn cashier<L>(&self, ledger: L) -> Option<Cashier<L>> {
+        Some(Cashier {
             ledger,
-            acquirer: Arc::clone(&self.acquirer),
+            acquirer: Arc::clone(self.acquirer.as_ref()?),
             visibility_delay: self.acquirer_visibility_delay,
             metrics: self.metrics.clone(),
-        }
+        })
     }
 }

@@ -25,13 +25,14 @@ pub async fn housekeeping<L: Ledger>(ledger: L, config: Config) {
     let mut purging = tokio::time::interval(PURGING);
     loop {
         tokio::select! {
-            _ = reaping.tick() => reap(&cashier).await,
+            _ = reaping.tick() => reap(cashier.as_ref()).await,
             _ = purging.tick() => purge(&ledger, &config).await,
         }
     }
 }
 
-async fn reap<L: Ledger>(cashier: &Cashier<L>) {
+async fn reap<L: Ledger>(cashier: Option<&Cashier<L>>) {
+    let Some(cashier) = cashier else { return };
     let abandoned = match cashier.ledger.claim_abandoned_payments(REAPED_AT_ONCE).await {
         Ok(abandoned) => abandoned,
         Err(error) => return tracing::warn!(%error, "abandoned payments cannot be read"),

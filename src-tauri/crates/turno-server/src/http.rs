@@ -40,7 +40,7 @@ pub(crate) struct App<L> {
 }
 
 impl<L: Ledger> App<L> {
-    fn cashier(&self) -> Cashier<L> {
+    fn cashier(&self) -> Option<Cashier<L>> {
         self.config.cashier(self.ledger.clone())
     }
 }

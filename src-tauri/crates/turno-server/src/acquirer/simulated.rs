@@ -4,14 +4,14 @@
 //! the promise of every acquirer and charges once for an id.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use turno_domain::Money;
 
-use super::{Acquirer, Answer, Charge, Found, NoAnswer};
+use super::{Acquirer, Answer, Charge, Found, NoAnswer, StatementLine};
 use crate::payment::PaymentResult;
 
 /// Payments remembered. A sandbox is asked about the last minutes, not about last year.
@@ -27,12 +27,22 @@ pub struct SimulatedAcquirer {
 
 #[derive(Debug, Default)]
 struct Books {
-    payments: HashMap<String, PaymentResult>,
+    payments: HashMap<String, Entry>,
     oldest_first: VecDeque<String>,
-    /// Ids that were asked for and did not arrive.
-    missed: HashSet<String>,
     /// Sales whose first payment was declined.
-    declined_once: HashSet<String>,
+    declined_once: HashMap<String, FirstId>,
+}
+
+/// The id under which a sale was asked for first.
+type FirstId = String;
+
+#[derive(Debug)]
+struct Entry {
+    reference: String,
+    /// How often the money was asked for.
+    asked: u32,
+    /// Nothing for a charge that did not arrive.
+    result: Option<PaymentResult>,
 }
 
 /// What the céntimos ask for.
@@ -68,61 +78,97 @@ impl Script {
 }
 
 impl Books {
-    /// The result is kept the first time; whoever asks again gets the first one.
-    fn settle(&mut self, id: &str, result: PaymentResult) -> PaymentResult {
-        if let Some(known) = self.payments.get(id) {
-            return *known;
+    /// A line in the books for everything that was asked for, whatever comes of it.
+    fn enter(&mut self, charge: &Charge) {
+        let id = &charge.acquirer_payment_id;
+        if let Some(entry) = self.payments.get_mut(id) {
+            entry.asked = entry.asked.saturating_add(1);
+            return;
         }
         if self.oldest_first.len() >= MEMORY
             && let Some(oldest) = self.oldest_first.pop_front()
+            && let Some(entry) = self.payments.remove(&oldest)
         {
-            self.payments.remove(&oldest);
+            self.declined_once.remove(&entry.reference);
         }
-        self.oldest_first.push_back(id.to_owned());
-        self.payments.insert(id.to_owned(), result);
-        result
+        self.oldest_first.push_back(id.clone());
+        let entry = Entry { reference: charge.reference.clone(), asked: 1, result: None };
+        self.payments.insert(id.clone(), entry);
+    }
+
+    fn find(&self, id: &str) -> Option<PaymentResult> {
+        self.payments.get(id).and_then(|entry| entry.result)
     }
 
     fn charge(&mut self, charge: &Charge) -> Result<PaymentResult, NoAnswer> {
+        self.enter(charge);
         let id = &charge.acquirer_payment_id;
+        // The result is kept the first time; whoever asks again gets the first one.
+        let known = self.payments.get_mut(id).expect("it was entered just now");
+        let (asked, kept) = (known.asked, &mut known.result);
         let approved = PaymentResult::Approved { amount: charge.amount };
         match Script::of(charge.amount) {
-            Script::Approve | Script::ApproveSlowly => Ok(self.settle(id, approved)),
-            Script::Decline => Ok(self.settle(id, PaymentResult::Declined)),
-            Script::LeavePending => Ok(self.settle(id, PaymentResult::Pending)),
+            Script::Approve | Script::ApproveSlowly => Ok(*kept.get_or_insert(approved)),
+            Script::Decline => Ok(*kept.get_or_insert(PaymentResult::Declined)),
+            Script::LeavePending => Ok(*kept.get_or_insert(PaymentResult::Pending)),
             Script::ApproveAndLoseTheAnswer => {
-                self.settle(id, approved);
+                kept.get_or_insert(approved);
                 Err(NoAnswer)
             }
             Script::ApproveLessAndLoseTheAnswer => {
-                let unit = 10_i64.pow(u32::from(charge.amount.currency().decimals()));
-                let less = charge.amount.minor().saturating_sub(unit);
-                let amount = Money::from_minor(less, charge.amount.currency());
-                self.settle(id, PaymentResult::Approved { amount });
+                kept.get_or_insert(PaymentResult::Approved { amount: one_unit_less(charge.amount) });
                 Err(NoAnswer)
             }
             Script::DeclineAndLoseTheAnswer => {
-                self.settle(id, PaymentResult::Declined);
+                kept.get_or_insert(PaymentResult::Declined);
                 Err(NoAnswer)
             }
-            Script::MissTheFirstCharge if self.missed.insert(id.clone()) => Err(NoAnswer),
-            Script::MissTheFirstCharge => Ok(self.settle(id, approved)),
-            Script::DeclineTheFirstPayment if self.payments.contains_key(id) => Ok(self.settle(id, approved)),
-            Script::DeclineTheFirstPayment if self.declined_once.insert(charge.reference.clone()) => {
-                Ok(self.settle(id, PaymentResult::Declined))
+            Script::MissTheFirstCharge if asked == 1 => Err(NoAnswer),
+            Script::MissTheFirstCharge => Ok(*kept.get_or_insert(approved)),
+            Script::DeclineTheFirstPayment => {
+                let first = self.declined_once.entry(charge.reference.clone()).or_insert_with(|| id.clone());
+                let result = if first == id { PaymentResult::Declined } else { approved };
+                Ok(*kept.get_or_insert(result))
             }
-            Script::DeclineTheFirstPayment => Ok(self.settle(id, approved)),
-            Script::BeUnreachable => {
-                self.missed.insert(id.clone());
-                Err(NoAnswer)
-            }
+            Script::BeUnreachable => Err(NoAnswer),
         }
     }
+}
+
+/// Never nothing, which is no amount that could be approved.
+fn one_unit_less(amount: Money) -> Money {
+    let unit = 10_i64.pow(u32::from(amount.currency().decimals()));
+    Money::from_minor(amount.minor().saturating_sub(unit).max(1), amount.currency())
 }
 
 impl SimulatedAcquirer {
     fn books(&self) -> std::sync::MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything that it was asked for, in order.
+    pub fn statement(&self) -> Vec<StatementLine> {
+        let books = self.books();
+        let entries = books.oldest_first.iter().filter_map(|id| books.payments.get_key_value(id));
+        entries.map(|(id, entry)| entry.line(id)).collect()
+    }
+}
+
+impl Entry {
+    fn line(&self, id: &str) -> StatementLine {
+        let (status, amount) = match self.result {
+            Some(PaymentResult::Approved { amount }) => (Some("approved"), Some(amount.to_amount_text())),
+            Some(PaymentResult::Declined) => (Some("declined"), None),
+            Some(PaymentResult::Pending) => (Some("pending"), None),
+            None => (None, None),
+        };
+        StatementLine {
+            acquirer_payment_id: id.to_owned(),
+            reference: self.reference.clone(),
+            asked: self.asked,
+            status: status.map(str::to_owned),
+            amount,
+        }
     }
 }
 
@@ -141,7 +187,7 @@ impl Acquirer for SimulatedAcquirer {
             if Script::of(lookup.amount) == Script::BeUnreachable {
                 return Err(NoAnswer);
             }
-            let found = self.books().payments.get(lookup.acquirer_payment_id).copied();
+            let found = self.books().find(lookup.acquirer_payment_id);
             Ok(found.map_or(Found::Nothing, Found::Payment))
         })
     }

@@ -10,7 +10,7 @@ use turno_server::{
     fixture::Fixture, housekeeping, serve,
 };
 
-use super::DatabaseUrl;
+use super::{DatabaseUrl, acquirer::AcquirerArgs};
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -33,6 +33,9 @@ pub(super) struct Serve {
     /// Requests that one credential may make at once.
     #[arg(long, env = "TURNO_RATE_BURST", default_value = "100")]
     rate_burst: NonZeroU32,
+
+    #[command(flatten)]
+    acquirer: AcquirerArgs,
 }
 
 impl Serve {
@@ -63,6 +66,7 @@ impl Serve {
         let mut config = fixture.as_ref().map_or_else(Config::default, Fixture::config);
         config.rate_limit =
             self.rate_limit.map(|per_second| RateLimit { per_second, burst: self.rate_burst });
+        self.acquirer.apply(&mut config, fixture.is_some())?;
         if let Some(fixture) = fixture {
             fixture.load(&ledger).await.context("cannot load the fixture")?;
         }
@@ -84,7 +88,7 @@ fn read_fixture(path: &std::path::Path) -> anyhow::Result<Fixture> {
 }
 
 /// One line for whoever started the process and has to know its port.
-fn announce(address: SocketAddr) -> std::io::Result<()> {
+pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     writeln!(out, "listening on http://{address}")?;
@@ -92,7 +96,7 @@ fn announce(address: SocketAddr) -> std::io::Result<()> {
 }
 
 /// SIGTERM from a supervisor, or Ctrl-C from a person.
-async fn asked_to_end() {
+pub(super) async fn asked_to_end() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

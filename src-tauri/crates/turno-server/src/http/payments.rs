@@ -41,6 +41,9 @@ pub(super) async fn pay<L: Ledger>(
     request: Request,
 ) -> Result<Response, Refusal> {
     gate::admit(&app, &[Right::Create], request, async |caller, request| {
+        let (Some(cashier), drain) = (app.cashier(), &app.config.drain) else {
+            return Err(Refusal::new(ErrorCode::ServiceUnavailable));
+        };
         // A path that is not UTF-8 names nothing, like the empty id.
         let transaction_id = path.map(|Path(id)| id).unwrap_or_default();
         let target = Some(transaction_id.as_str());
@@ -48,7 +51,6 @@ pub(super) async fn pay<L: Ledger>(
             gate::read_keyed(&app, &caller, Operation::CreatePayment, target, request).await?;
         let payment = read_payment(&body, caller.company.currency);
         let request = PaymentRequest { keyed, transaction_id, payment };
-        let (cashier, drain) = (app.cashier(), &app.config.drain);
         match app.ledger.reserve_payment(caller, request).await? {
             ReserveOutcome::Reserved(payment) => {
                 ended(own(drain, async move { cashier.charge(*payment).await }).await?, Work::New, id)

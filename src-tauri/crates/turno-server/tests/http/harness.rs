@@ -21,7 +21,9 @@ use turno_domain::{
 use turno_protocol::{code::ErrorProfile, secret::Secret};
 use turno_server::{
     Administration, Clock, CompanySettings, Config, Entropy, IntegrationSettings, NewCredential,
-    NewEnrolmentCode, Rights, SqliteLedger, SqliteOptions, World, WriterMode, acquirer::Acquirer, app,
+    NewEnrolmentCode, Rights, SqliteLedger, SqliteOptions, World, WriterMode,
+    acquirer::{Acquirer, SimulatedAcquirer},
+    app,
 };
 
 use crate::{invariants, schema};
@@ -126,7 +128,7 @@ impl Site {
     pub fn config(&self) -> Config {
         Config {
             world: self.world.clone(),
-            acquirer: Arc::clone(&self.acquirer),
+            acquirer: Some(Arc::clone(&self.acquirer)),
             acquirer_visibility_delay: SignedDuration::from_secs(10),
             acquirer_webhook_secret: Some(Secret::new(WEBHOOK_SECRET)),
             ..Config::default()
@@ -156,12 +158,12 @@ impl Site {
 
 impl Server {
     pub async fn new() -> Self {
-        Site::new(Config::default().acquirer).start().await
+        Site::new(Arc::new(SimulatedAcquirer::default())).start().await
     }
 
     /// For tests in paused time, which runs on while another thread is waited for.
     pub async fn inline() -> Self {
-        Site::new(Config::default().acquirer).start_with(WriterMode::Inline).await
+        Site::new(Arc::new(SimulatedAcquirer::default())).start_with(WriterMode::Inline).await
     }
 
     /// The same ledger behind a router that was told something else.

@@ -4,6 +4,7 @@
 
 mod acquirer;
 mod creation;
+mod distant;
 mod enrolment;
 mod gate;
 mod harness;

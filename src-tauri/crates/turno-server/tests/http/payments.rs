@@ -249,6 +249,18 @@ async fn a_payment_that_nobody_asks_about_is_looked_up_and_never_charged_again()
     assert_eq!(till.acquirer.charged().len(), 1);
 }
 
+/// Nobody is there who could move the money: the sale stays as it is, and another server may still take the payment.
+#[tokio::test]
+async fn without_an_acquirer_a_payment_is_refused_before_it_begins() {
+    let mut till = Till::new().await;
+    till.server = till.server.with_config(|config| config.acquirer = None);
+    till.pay("p", "P").await.refused(503, "service_unavailable");
+    assert_eq!(till.financial().await, "awaiting_payment");
+    till.acquirer.on_charge(Ok(approval()));
+    till.server = till.server.with_config(|_| ());
+    till.pay("p", "P").await.expect(201);
+}
+
 #[tokio::test]
 async fn a_webhook_closes_a_pending_payment_once() {
     let till = Till::new().await;

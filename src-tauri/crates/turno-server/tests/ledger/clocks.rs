@@ -47,7 +47,7 @@ async fn servers(database: &Database, acquirer: Arc<dyn Acquirer>) -> [Client; 3
         if number == 0 {
             furnish(&ledger).await;
         }
-        let acquirer = Arc::clone(&acquirer);
+        let acquirer = Some(Arc::clone(&acquirer));
         let delay = SignedDuration::from_mins(1);
         let config = Config { world, acquirer, acquirer_visibility_delay: delay, ..Config::default() };
         clients.push(Client::with_config(ledger, config));
