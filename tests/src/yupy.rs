@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -19,6 +19,7 @@ use turno_server::{
 /// Stops answering when the value goes.
 pub struct Yupy {
     address: SocketAddr,
+    ledger: Option<SqliteLedger>,
     serving: JoinHandle<()>,
 }
 
@@ -26,17 +27,32 @@ impl Yupy {
     /// A server that keeps its ledger in this file and takes in one till by this code.
     pub async fn start(file: &Path, enrolment_code: &str) -> Result<Self> {
         let ledger = SqliteLedger::open(file, turno_server::SqliteOptions::default()).await?;
-        let (company, integration) = (Company::parse("andes")?, Integration::parse("tills")?);
+        let (company, integration) = tills()?;
         let name = "Transportes Andes".to_owned();
         ledger
             .put_company(CompanySettings { company: company.clone(), name, currency: Currency::PEN })
             .await?;
         ledger.put_integration(IntegrationSettings::new(company.clone(), integration.clone())).await?;
-        ledger.put_catalog(company.clone(), integration.clone(), catalog()?).await?;
         let scope = Scope { company, integration, environment: Environment::parse("test")? };
         let code = NewEnrolmentCode::with_code(&Secret::new(enrolment_code), scope, DeviceId::parse("D07")?);
         ledger.put_enrolment_code(code).await?;
-        Self::serve(turno_server::app(ledger, Config::default())).await
+        let router = turno_server::app(ledger.clone(), Config::default());
+        let mut yupy = Self::serve(router).await?;
+        yupy.ledger = Some(ledger);
+        yupy.offer("EQUIPAJE", "Equipaje extra").await?;
+        Ok(yupy)
+    }
+
+    /// From now on the company sells this product and nothing else.
+    pub async fn offer(&self, product: &str, name: &str) -> Result<()> {
+        let catalog: CatalogBody = serde_json::from_value(json!({
+            "revision": product,
+            "currency": "PEN",
+            "products": [{ "product": product, "name": name, "detail": "Hasta 10 kg", "price": "15.00" }],
+        }))?;
+        let (company, integration) = tills()?;
+        let ledger = self.ledger.as_ref().context("only a company's server has a catalog")?;
+        Ok(ledger.put_catalog(company, integration, catalog).await?)
     }
 
     /// Anything else that answers HTTP.
@@ -46,7 +62,7 @@ impl Yupy {
         let serving = tokio::spawn(async move {
             axum::serve(listener, router).await.expect("a bound listener serves until it is dropped");
         });
-        Ok(Self { address, serving })
+        Ok(Self { address, ledger: None, serving })
     }
 
     /// As a person types it into the till.
@@ -61,10 +77,6 @@ impl Drop for Yupy {
     }
 }
 
-fn catalog() -> Result<CatalogBody> {
-    Ok(serde_json::from_value(json!({
-        "revision": "1",
-        "currency": "PEN",
-        "products": [{ "product": "EQUIPAJE", "name": "Equipaje extra", "detail": "Hasta 10 kg", "price": "15.00" }],
-    }))?)
+fn tills() -> Result<(Company, Integration)> {
+    Ok((Company::parse("andes")?, Integration::parse("tills")?))
 }

@@ -79,11 +79,8 @@ async fn a_code_that_is_not_known_is_refused() -> Result<()> {
     see_nothing_kept(&machine, till).await
 }
 
-#[tokio::test]
-async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
-    let machine = Machine::new()?;
-    let database = machine.path("yupy.db");
-    let yupy = Yupy::start(&database, CODE).await?;
+/// Connects, makes the first manager, and opens the shift.
+async fn selling_for(yupy: &Yupy, machine: &Machine) -> Result<Window> {
     let till = machine.open(&[]).await?;
     connect(&till, &yupy.address(), CODE).await?;
     till.see_focused("manager-name").await?;
@@ -96,9 +93,23 @@ async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
     till.keys(key::ENTER).await?;
     open_shift(&till).await?;
     till.see_focused("search").await?;
-    till.keys("equipaje").await?;
+    Ok(till)
+}
+
+async fn add_to_ticket(till: &Window, product: &str) -> Result<()> {
+    till.keys(product).await?;
     till.keys(key::ENTER).await?;
     till.see("line-0").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
+    let machine = Machine::new()?;
+    let database = machine.path("yupy.db");
+    let yupy = Yupy::start(&database, CODE).await?;
+    let till = selling_for(&yupy, &machine).await?;
+    add_to_ticket(&till, "equipaje").await?;
     till.keys(key::F9).await?;
     let sale = next_sale(&till, None).await?;
     see_accepted(&till).await?;
@@ -119,6 +130,36 @@ async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
         .collect::<Result<_, _>>()?;
     assert_eq!(held, [sale]);
     Ok(())
+}
+
+#[tokio::test]
+async fn a_fare_that_vanished_from_the_catalog_is_refused_by_its_name() -> Result<()> {
+    let machine = Machine::new()?;
+    let yupy = Yupy::start(&machine.path("yupy.db"), CODE).await?;
+    let till = selling_for(&yupy, &machine).await?;
+    add_to_ticket(&till, "equipaje").await?;
+    yupy.offer("SOBRE", "Sobre certificado").await?;
+    till.keys(key::F3).await?;
+    till.click("send-now").await?;
+    till.keys(key::F2).await?;
+    till.see_focused("search").await?;
+    till.keys("sobre").await?;
+    till.see("offer-product:SOBRE").await?;
+
+    till.keys(key::F9).await?;
+    let refusal =
+        till.see_where("problem", "says what is gone", |part| part.is("code", "offer_gone")).await?;
+    assert!(refusal.text.contains("«Equipaje extra»"), "{}", refusal.text);
+    till.screenshot("offer-gone").await?;
+    assert_eq!(last_sale(&till).await?, None, "nothing was sold");
+
+    till.click("line-0-remove").await?;
+    till.see_gone("line-0").await?;
+    till.keys(key::F2).await?;
+    till.see_focused("search").await?;
+    add_to_ticket(&till, "sobre").await?;
+    till.keys(key::F9).await?;
+    see_accepted(&till).await
 }
 
 #[tokio::test]

@@ -147,6 +147,26 @@ test('a price that changed is refused with its code and the ticket stays', async
   expect(ticket.lines).toHaveLength(1);
 });
 
+test('an offer that vanished is named as its line is, and the ticket stays', async () => {
+  const { host, ticket, offer } = await openTicket();
+  const gone = { code: 'offer_gone' as const, message: '' };
+  ticket.add(offer('luggage'), null);
+  await ticket.settled();
+  for (const [detail, named] of [
+    [offer('luggage').offer_id, offer('luggage').name],
+    ['product:of-another-ticket', null],
+  ] as const) {
+    vi.spyOn(host, 'charge').mockRejectedValueOnce({ ...gone, detail });
+    expect((await ticket.charge()).result).toBe('refused');
+    expect(ticket.problem).toEqual({ ...gone, detail: named });
+    vi.spyOn(host, 'quote').mockRejectedValueOnce({ ...gone, detail });
+    ticket.setQuantity(ticket.lines[0]?.key ?? 0, 2);
+    await ticket.settled();
+    expect(ticket.problem).toEqual({ ...gone, detail: named });
+  }
+  expect(ticket.lines).toHaveLength(1);
+});
+
 test('only the figures of the ticket as it is now are shown', async () => {
   const { host, ticket, offer } = await openTicket();
   const real = host.quote;

@@ -169,7 +169,7 @@ export class Ticket {
       return { result: 'recorded', checkout: answer.checkout };
     } catch (thrown) {
       this.#warnings = [];
-      this.#pressProblem = toProblem(thrown);
+      this.#pressProblem = this.#named(thrown);
       return { result: 'refused' };
     } finally {
       this.#charging = false;
@@ -202,6 +202,14 @@ export class Ticket {
   #change(key: number, change: Partial<TicketLine>): void {
     this.#lines = this.#lines.map((line) => (line.key === key ? { ...line, ...change } : line));
     this.#requote();
+  }
+
+  /** The till names an offer by its id; a person knows the line by its name. */
+  #named(thrown: unknown): Problem {
+    const problem = toProblem(thrown);
+    if (problem.code !== 'offer_gone') return problem;
+    const gone = this.#lines.find((line) => line.offer.offer_id === problem.detail);
+    return { ...problem, detail: gone?.offer.name ?? null };
   }
 
   #tooLittle(): Problem | null {
@@ -265,7 +273,7 @@ export class Ticket {
       this.#quote = quote;
       this.#receivedProblem = unreadable;
     } catch (thrown) {
-      if (asked === this.#quotes) this.#quoteProblem = toProblem(thrown);
+      if (asked === this.#quotes) this.#quoteProblem = this.#named(thrown);
     }
   }
 }

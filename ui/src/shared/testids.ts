@@ -39,6 +39,7 @@ export const testid = {
   seat: (label: string) => `seat-${label}`,
   seatsDone: 'seats-done',
   line: (index: number) => `line-${index}`,
+  lineRemove: (line: string) => `${line}-remove`,
   lineQuantity: 'line-quantity',
   lineMore: 'line-more',
   lineFewer: 'line-fewer',

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use turno_sqlite::{Database, WriterMode};
 use uuid::Uuid;
 
@@ -92,6 +92,8 @@ struct Enrolled {
     transport: SharedTransport,
     relay: Relay,
     catalog: RwLock<Arc<Catalog>>,
+    /// Somebody wants to know now whether there is a newer one.
+    catalog_wanted: Arc<Notify>,
     _fresh_catalog: Task,
 }
 

@@ -26,8 +26,8 @@ export function stamp(inMs = 0): string {
   return `${new Date(Date.now() + inMs + LIMA_MS).toISOString().slice(0, 19)}-05:00`;
 }
 
-export function refusal(code: ProblemCode): Problem & Error {
-  return Object.assign(new Error(code), { code, detail: null });
+export function refusal(code: ProblemCode, detail: string | null = null): Problem & Error {
+  return Object.assign(new Error(code), { code, detail });
 }
 
 export const isUnsettled = ({ state }: SaleSummary) => state !== 'accepted' && state !== 'discarded';

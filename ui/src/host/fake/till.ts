@@ -345,7 +345,7 @@ export class FakeTill implements Host {
 
   #offer(id: string): Offer {
     const offer = this.#offers().find((one) => one.offer_id === id);
-    if (!offer) throw refusal('offer_gone');
+    if (!offer) throw refusal('offer_gone', id);
     return offer;
   }
 

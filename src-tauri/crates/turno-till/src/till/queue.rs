@@ -18,12 +18,14 @@ impl Till {
         Ok(self.inner.db.read(move |conn| summaries::recent(conn, after)).await?)
     }
 
-    /// Tries everything that waits now, and says what came of it.
+    /// Tries everything that waits now, and says what came of it. Whoever asks wants to be up to date: the catalog
+    /// is asked for as well, and nobody waits for it.
     ///
     /// # Errors
     /// `not_allowed_now` before the till is set up.
     pub async fn send_now(&self) -> Result<SendReport, Problem> {
         let enrolled = self.enrolled()?;
+        enrolled.catalog_wanted.notify_one();
         let sent = enrolled.relay.send_now().await;
         let counts = self.inner.db.read(outbox::counts).await?;
         Ok(SendReport {

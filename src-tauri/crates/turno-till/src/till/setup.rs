@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use turno_protocol::catalog::CatalogBody;
 
 use super::{Enrolled, Inner, Till};
@@ -84,14 +85,16 @@ impl Till {
             context: context.clone(),
             changes: self.inner.changes.clone(),
         });
-        let fresh = tokio::spawn(keep_catalog_fresh(Arc::downgrade(&self.inner))).abort_handle();
+        let catalog_wanted = Arc::new(Notify::new());
+        let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
         let enrolled = Enrolled {
             enrolment,
             context,
             transport,
             relay,
             catalog: RwLock::new(Arc::new(catalog)),
-            _fresh_catalog: Task(fresh),
+            catalog_wanted,
+            _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
         };
         *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));
         self.changed();
@@ -130,11 +133,15 @@ fn readable(row: &CatalogRow) -> Option<CatalogBody> {
 }
 
 /// Keeps the catalog fresh for as long as the till is open.
-async fn keep_catalog_fresh(inner: Weak<Inner>) {
+async fn keep_catalog_fresh(inner: Weak<Inner>, wanted: Arc<Notify>) {
     loop {
         let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
         let fresh = till.refresh_catalog().await.is_ok();
         drop(till);
-        tokio::time::sleep(if fresh { CATALOG_EVERY } else { CATALOG_RETRY }).await;
+        let pause = if fresh { CATALOG_EVERY } else { CATALOG_RETRY };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = wanted.notified() => {}
+        }
     }
 }

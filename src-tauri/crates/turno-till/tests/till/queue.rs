@@ -1,9 +1,13 @@
 //! The queue: what waits, when it is tried again, and what stops whom.
 
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
 use turno_till::transport::{Failure, Response};
 use turno_till::view::{ConnectionState, SaleReason, SaleState, Standing};
 
-use crate::support::{Shop, accepted, error, fare, json_answer, seat};
+use crate::support::{Shop, accepted, catalog, error, fare, json_answer, seat};
 
 fn first_id(checkout: &turno_till::view::Checkout) -> &str {
     &checkout.sales[0].external_transaction_id
@@ -224,4 +228,19 @@ async fn the_status_bar_learns_of_the_line_without_a_sale() {
             shop.clock.forward(1_000);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sending_now_also_asks_for_the_newest_catalog() {
+    let shop = Shop::open().await;
+    let mut changes = shop.till.changes();
+    let mut newer = catalog();
+    newer["products"] = json!([{ "product": "SOBRE", "name": "Sobre", "detail": "", "price": "5.00" }]);
+    shop.yupy.offer(newer);
+    let pressed = Instant::now();
+    shop.till.send_now().await.unwrap();
+    while shop.till.search_offers("sobre", 1).await.unwrap().is_empty() {
+        changes.changed().await.unwrap();
+    }
+    assert!(pressed.elapsed() < Duration::from_secs(1), "{:?}", pressed.elapsed());
 }
