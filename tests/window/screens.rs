@@ -6,8 +6,8 @@ use turno_tests::{Machine, Window, key};
 
 use crate::steps::{choose_seat, next_sale, see_accepted, see_reviews, sell_seat, selling, set_line, unlock};
 
-/// What a person could not read or reach: texts in too little room, parts outside the window, a dialog that scrolls
-/// though the window has room, a keyboard that is in something nobody sees.
+/// What a person could not read or reach: texts in too little room, parts outside the window, a field half hidden in a
+/// list that scrolls, a dialog that scrolls though the window has room, a keyboard that is in something nobody sees.
 const CUT: &str = "
     const name = (part) => part.dataset.testid ?? part.innerText;
     const shown = [...document.querySelectorAll('button, h1, h2, label, kbd, th, dt, dd')]
@@ -28,6 +28,15 @@ const CUT: &str = "
     const scrolls = (part) => part.scrollHeight > part.clientHeight + 1 && getComputedStyle(part).overflowY !== 'visible';
     const isSmall = dialog && dialog.getBoundingClientRect().height < 0.85 * innerHeight;
     if (isSmall && [dialog, ...dialog.querySelectorAll('div, ul, form')].some(scrolls)) cut.push('a dialog with room to grow');
+
+    const clips = (part) => getComputedStyle(part).overflowY !== 'visible';
+    for (const field of [...document.querySelectorAll('input')].filter((part) => part.checkVisibility())) {
+        const { top, bottom } = field.getBoundingClientRect();
+        for (let around = field.parentElement; around; around = around.parentElement) {
+            const room = around.getBoundingClientRect();
+            if (clips(around) && (top < room.top - 1 || bottom > room.bottom + 1)) cut.push('the field ' + name(field));
+        }
+    }
 
     const focused = document.activeElement;
     const box = focused.getBoundingClientRect();

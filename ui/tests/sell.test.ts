@@ -197,7 +197,7 @@ describe('a seat that was sold here', () => {
     expect(get(testid.seat('12A')).getAttribute('aria-label')).toMatch(/vendido aquí \d\d:\d\d/);
     await user.keyboard('12A{Enter}');
     await expectFocus(testid.buyerName);
-    expect(get(testid.line(0)).textContent).toMatch(/El asiento 12A ya se vendió aquí a las \d\d:\d\d/);
+    expect(get(testid.line(0)).textContent).toMatch(/Ya se vendió aquí a las \d\d:\d\d/);
 
     await user.keyboard('{F9}');
     const dialog = await find(testid.lookAlike);

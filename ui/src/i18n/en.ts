@@ -293,7 +293,7 @@ export const en: Messages = {
     quantityKeys: 'keys + −',
     removeLine: (what) => `Remove ${what}`,
     seat: (seat) => `Seat ${seat}`,
-    seatSoldHere: (seat, time) => `Careful! Seat ${seat} was already sold here at ${time}.`,
+    seatSoldHere: (time) => `Careful! Already sold here at ${time}.`,
     total: 'Total',
     rounding: 'Rounding',
     due: 'To charge',

@@ -315,7 +315,7 @@ export const es = {
     quantityKeys: 'teclas + −',
     removeLine: (what: string) => `Quitar ${what}`,
     seat: (seat: string) => `Asiento ${seat}`,
-    seatSoldHere: (seat: string, time: string) => `¡Ojo! El asiento ${seat} ya se vendió aquí a las ${time}.`,
+    seatSoldHere: (time: string) => `¡Ojo! Ya se vendió aquí a las ${time}.`,
     total: 'Total',
     rounding: 'Redondeo',
     due: 'A cobrar',
