@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "turno-tests",
         &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server", "turno-postgres"],
     ),
+    ("turno-bench", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-server", "turno-postgres"]),
     ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("xtask", &[]),
 ];

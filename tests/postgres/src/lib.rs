@@ -28,11 +28,18 @@ const REQUIRED: &str = "TURNO_REQUIRE_POSTGRES";
 /// Nobody outside sees it; it needs a name all the same.
 const ROLE: &str = "turno";
 
+/// Written data is thrown away with the test: nothing has to survive a power cut.
+const FLEETING: &str = "-c fsync=off -c full_page_writes=off -c max_connections=100 -c autovacuum=off";
+
+/// As an operator leaves it: every commit is on the disk.
+const DURABLE: &str = "-c max_connections=100";
+
 /// A server that is stopped, and whose folder is removed, with its last user.
 pub struct Cluster {
     folder: TempDir,
     programs: Programs,
     databases: AtomicU32,
+    settings: &'static str,
 }
 
 /// An empty database.
@@ -44,12 +51,34 @@ pub struct Database {
 impl Database {
     /// A new database on the server that all tests of this process share; `None` where no PostgreSQL is installed.
     pub fn create() -> Result<Option<Self>> {
-        let Some(cluster) = Cluster::shared()? else { return Ok(None) };
+        Cluster::shared()?.map(Self::on).transpose()
+    }
+
+    /// A new database on a server of its own whose commits are on the disk, for measuring; `None` where no PostgreSQL
+    /// is installed.
+    pub fn create_durable() -> Result<Option<Self>> {
+        Cluster::new(DURABLE)?.map(|cluster| Self::on(Arc::new(cluster))).transpose()
+    }
+
+    /// Another database on the same server.
+    pub fn beside(&self) -> Result<Self> {
+        Self::on(Arc::clone(&self.cluster))
+    }
+
+    fn on(cluster: Arc<Cluster>) -> Result<Self> {
         let name = format!("test_{}", cluster.databases.fetch_add(1, Ordering::Relaxed));
         let mut create = cluster.programs.command("createdb");
         create.arg("--host").arg(cluster.folder.path()).args(["--username", ROLE, &name]);
         run(&mut create)?;
-        Ok(Some(Self { cluster, name }))
+        Ok(Self { cluster, name })
+    }
+
+    /// One of PostgreSQL's own programs, about to work on this database.
+    pub fn program(&self, name: &str) -> Command {
+        let mut command = self.cluster.programs.command(name);
+        command.arg("--host").arg(self.cluster.folder.path()).args(["--username", ROLE]);
+        command.env("PGDATABASE", &self.name);
+        command
     }
 
     /// `postgres://…`, with the socket's folder as the host.
@@ -86,14 +115,14 @@ impl Cluster {
         if let Some(cluster) = running.upgrade() {
             return Ok(Some(cluster));
         }
-        let started = Self::new()?.map(Arc::new);
+        let started = Self::new(FLEETING)?.map(Arc::new);
         if let Some(cluster) = &started {
             *running = Arc::downgrade(cluster);
         }
         Ok(started)
     }
 
-    fn new() -> Result<Option<Self>> {
+    fn new(settings: &'static str) -> Result<Option<Self>> {
         let Some(programs) = Programs::find()? else {
             if env::var_os(REQUIRED).is_some() {
                 bail!("initdb and pg_ctl are not there: install the package `postgresql`");
@@ -102,7 +131,7 @@ impl Cluster {
         };
         let folder = tempfile::Builder::new().prefix("turno-pg-").tempdir()?;
         programs.hand_over(folder.path())?;
-        let cluster = Self { folder, programs, databases: AtomicU32::new(0) };
+        let cluster = Self { folder, programs, databases: AtomicU32::new(0), settings };
         let mut init = cluster.programs.command("initdb");
         init.arg("--pgdata").arg(cluster.data());
         init.args([
@@ -128,11 +157,8 @@ impl Cluster {
     /// Returns when it answers.
     fn start(&self) -> Result<()> {
         let socket = self.folder.path().display();
-        // What is written here is thrown away: nothing has to survive a power cut.
-        let settings = format!(
-            "-c listen_addresses='' -c unix_socket_directories='{socket}' -c fsync=off -c full_page_writes=off \
-             -c max_connections=100 -c autovacuum=off"
-        );
+        let settings =
+            format!("-c listen_addresses='' -c unix_socket_directories='{socket}' {}", self.settings);
         let mut start = self.programs.command("pg_ctl");
         start.arg("--pgdata").arg(self.data()).arg("--log").arg(self.data().join("server.log"));
         start.args(["--wait", "--options", &settings, "start"]);

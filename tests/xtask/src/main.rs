@@ -9,6 +9,7 @@
     reason = "talking to the person at the terminal is its work"
 )]
 
+mod bench;
 mod bindings;
 mod process;
 mod run;
@@ -38,6 +39,8 @@ enum Command {
     Test(test::Args),
     /// Run worlds in which everything goes wrong; ends with one line of JSON.
     Sim(sim::Args),
+    /// Measure speed beside what it is compared to; ends with one line of JSON.
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Bench(args) => bench::run(&args),
     };
     match done {
         Ok(code) => code,

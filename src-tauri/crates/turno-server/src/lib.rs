@@ -94,6 +94,6 @@ pub use metrics::{Counter, Metrics};
 pub use postgres::{OpenPostgresError, PostgresLedger, PostgresOptions};
 pub use serving::serve;
 pub use settings::{CompanySettings, IntegrationSettings};
-pub use sqlite::{OpenLedgerError, SqliteLedger, SqliteOptions, WriterMode};
+pub use sqlite::{Commits, OpenLedgerError, SqliteLedger, SqliteOptions, WriterMode};
 pub use throttle::RateLimit;
 pub use world::{Clock, Entropy, World};

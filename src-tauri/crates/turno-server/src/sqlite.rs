@@ -29,7 +29,7 @@ use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
 use crate::{ledger::LedgerError, secrets::Secrets, token, world::World};
 use books::SqliteBooks;
 
-pub use turno_sqlite::WriterMode;
+pub use turno_sqlite::{Commits, WriterMode};
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") },
@@ -54,12 +54,18 @@ pub struct SqliteLedger {
 pub struct SqliteOptions {
     pub world: World,
     pub writer: WriterMode,
+    pub commits: Commits,
     pub key_retention: SignedDuration,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { world: World::system(), writer: WriterMode::Thread, key_retention: DEFAULT_KEY_RETENTION }
+        Self {
+            world: World::system(),
+            writer: WriterMode::Thread,
+            commits: Commits::Grouped,
+            key_retention: DEFAULT_KEY_RETENTION,
+        }
     }
 }
 
@@ -74,8 +80,8 @@ pub enum OpenLedgerError {
 impl SqliteLedger {
     /// Open or create the file. The first opening makes the server's secrets.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenLedgerError> {
-        let SqliteOptions { world, writer, key_retention } = options;
-        let database = Database::open(path, MIGRATIONS, Options { mode: writer })?;
+        let SqliteOptions { world, writer, commits, key_retention } = options;
+        let database = Database::open(path, MIGRATIONS, Options { mode: writer, commits })?;
         let (now, fresh) = (world.now(), [(); 2].map(|()| world.random()));
         let secrets = database
             .write(move |connection| secret::load_or_make(connection, now, fresh))

@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
-    Migration, OpenError, QUEUE_LIMIT, WriteError,
+    BATCH_LIMIT, Migration, OpenError, QUEUE_LIMIT, WriteError,
     connection::open_writer,
     migration::migrate,
     reader::Readers,
@@ -35,9 +35,19 @@ pub enum WriterMode {
     Inline,
 }
 
+/// How many waiting writes share one commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commits {
+    #[default]
+    Grouped,
+    /// Each has its own: what grouping is measured against.
+    OneByOne,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub mode: WriterMode,
+    pub commits: Commits,
 }
 
 #[derive(Clone)]
@@ -69,10 +79,14 @@ impl Database {
         let writes = match options.mode {
             WriterMode::Inline => Writes::Inline(Mutex::new(Some(writer))),
             WriterMode::Thread => {
+                let batch_limit = match options.commits {
+                    Commits::Grouped => BATCH_LIMIT,
+                    Commits::OneByOne => 1,
+                };
                 let (sender, queue) = channel();
                 std::thread::Builder::new()
                     .name("sqlite-writer".to_owned())
-                    .spawn(move || writer.serve(&queue))
+                    .spawn(move || writer.serve(&queue, batch_limit))
                     .expect("a process that cannot start one thread cannot work");
                 Writes::Thread(Mutex::new(sender))
             }

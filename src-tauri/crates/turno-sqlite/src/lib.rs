@@ -14,7 +14,7 @@ mod migration;
 mod reader;
 mod writer;
 
-pub use database::{Database, Options, WriterMode};
+pub use database::{Commits, Database, Options, WriterMode};
 pub use error::{OpenError, WriteError, is_disk_full};
 pub use migration::Migration;
 pub use writer::{BATCH_LIMIT, QUEUE_LIMIT};

@@ -131,8 +131,8 @@ impl Writer {
         Self { path, connection: Some(connection), log_is_dirty: false, commits }
     }
 
-    /// Serve until everybody has let go of the queue or it is closed.
-    pub(crate) fn serve(mut self, queue: &Receiver<Message>) {
+    /// Serve until everybody has let go of the queue or it is closed, with up to `batch_limit` writes in a commit.
+    pub(crate) fn serve(mut self, queue: &Receiver<Message>, batch_limit: usize) {
         while let Some(first) = self.next(queue) {
             let mut batch = VecDeque::new();
             let mut closing = None;
@@ -141,7 +141,7 @@ impl Writer {
                     Message::Write(job) => batch.push_back(job),
                     Message::Close(done) => closing = Some(done),
                 }
-                if batch.len() >= BATCH_LIMIT || closing.is_some() {
+                if batch.len() >= batch_limit || closing.is_some() {
                     break;
                 }
             }

@@ -31,7 +31,7 @@ impl Place {
     }
 
     fn open_with(&self, migrations: &[Migration], mode: WriterMode) -> Result<Database, OpenError> {
-        Database::open(&self.file(), migrations, Options { mode })
+        Database::open(&self.file(), migrations, Options { mode, ..Options::default() })
     }
 
     fn file(&self) -> std::path::PathBuf {

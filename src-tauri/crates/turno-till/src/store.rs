@@ -31,7 +31,7 @@ const MIGRATIONS: [Migration; 1] =
 /// # Errors
 /// See [`OpenError`]; nothing was changed.
 pub fn open(folder: &Path, mode: WriterMode) -> Result<Database, OpenError> {
-    Database::open(&folder.join(FILE_NAME), &MIGRATIONS, Options { mode })
+    Database::open(&folder.join(FILE_NAME), &MIGRATIONS, Options { mode, ..Options::default() })
 }
 
 /// A stored word that this program does not know: a damaged row, never a newer one (those are refused at open).

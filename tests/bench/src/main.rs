@@ -1,0 +1,103 @@
+//! How fast the server is: every figure beside what it is compared to, in one run on one machine.
+//!
+//! `cargo xtask bench server` builds this program as released and runs it. Servers are processes of their own (this
+//! program again, see [`side`]) on real sockets, real files and a throw-away PostgreSQL cluster that syncs to the
+//! disk. Times of one machine swing by the minute, so the sides take turns (A B A B …), each figure is the median of
+//! its turns, and what counts are ratios within a run. The last line on the standard output is one line of JSON.
+//!
+//! Invariant: every answer is looked at. A load that is refused measures nothing, so an unexpected status ends the
+//! run.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to the person at the terminal is its work"
+)]
+#![expect(clippy::float_arithmetic, reason = "rates and ratios of what was measured, never money")]
+
+mod figures;
+mod history;
+mod load;
+mod on_postgres;
+mod on_sqlite;
+mod pgbench;
+mod sale;
+mod side;
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+use figures::Figures;
+
+#[derive(Parser)]
+#[command(name = "bench", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure the server; ends with one line of JSON.
+    Server(Plan),
+    /// One side of a comparison: serves until it is killed.
+    #[command(hide = true)]
+    Side(side::Side),
+}
+
+/// How long and how much.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Plan {
+    /// Transactions in the large history. Fewer for a quick look.
+    #[arg(long, default_value_t = 5_000_000)]
+    history: u64,
+    /// Turns of each side.
+    #[arg(long, default_value_t = 5)]
+    turns: usize,
+    /// Length of one turn.
+    #[arg(long, default_value_t = 2_000)]
+    turn_ms: u64,
+    /// Leave PostgreSQL out.
+    #[arg(long)]
+    without_postgres: bool,
+    /// Leave SQLite out.
+    #[arg(long)]
+    without_sqlite: bool,
+}
+
+impl Plan {
+    fn turn(&self) -> Duration {
+        Duration::from_millis(self.turn_ms)
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Server(plan) => runtime(1).and_then(|runtime| runtime.block_on(measure(plan))),
+        Command::Side(side) => runtime(2).and_then(|runtime| runtime.block_on(side.serve())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?)
+}
+
+async fn measure(plan: Plan) -> Result<()> {
+    let mut figures = Figures::default();
+    if !plan.without_sqlite {
+        on_sqlite::measure(plan, &mut figures).await?;
+    }
+    if !plan.without_postgres {
+        on_postgres::measure(plan, &mut figures).await?;
+    }
+    println!("{}", figures.to_json());
+    Ok(())
+}

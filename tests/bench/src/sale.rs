@@ -1,0 +1,91 @@
+//! Requests as tills send them.
+//!
+//! Invariant: no two sales of one run have the same external id, seat of a service, or buyer, so each is a first one.
+
+use std::{
+    fmt::Write,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+/// The token of the one till that all load comes from.
+pub const TOKEN: &str = "bench-till";
+
+/// Prices that tickets have; a company has a few dozen.
+const PRICES: u64 = 40;
+
+/// Seats of one service.
+const SEATS: u64 = 48;
+
+/// Numbers sales through a whole run, whoever sends them.
+#[derive(Default)]
+pub struct Numbers(AtomicU64);
+
+impl Numbers {
+    pub fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How many were given out.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What is sold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A seat for a person on a long-distance bus: it may look like another sale and is searched for.
+    Ticket,
+    /// The same at the price of the urban fare.
+    TicketAtFare,
+    /// Urban: ten equal ones are ten sales.
+    Fare,
+}
+
+/// The whole request, head and body, for sale number `number`.
+pub fn write(request: &mut String, kind: Kind, number: u64) {
+    let at = at(number);
+    let (service, seat, cents) = (number / SEATS, number % SEATS + 1, number % PRICES * 50);
+    let (soles, cents) = (40 + cents / 100, cents % 100);
+    let mut body = String::with_capacity(512);
+    let said = match kind {
+        Kind::Ticket => write!(
+            body,
+            r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"{soles}.{cents:02}","currency":"PEN","buyer_name":"María Ramos {number}","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"184","service":"184-{service}","seat":"{seat}A"}}}}"#
+        ),
+        Kind::TicketAtFare => write!(
+            body,
+            r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"2.00","currency":"PEN","buyer_name":"María Ramos {number}","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"U7","service":"U7-{service}","seat":"{seat}A"}}}}"#
+        ),
+        Kind::Fare => write!(
+            body,
+            r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"2.00","currency":"PEN","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"U7"}}}}"#
+        ),
+    };
+    said.expect("a string takes every write");
+    head(request, number, body.len());
+    request.push_str(&body);
+}
+
+/// The same for the same sale whenever it is sent, and all of a run within minutes.
+fn at(number: u64) -> Timestamp {
+    static START: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
+    *START + Duration::from_millis(number)
+}
+
+fn head(request: &mut String, number: u64, length: usize) {
+    // As far apart as the hashes that tills use as keys.
+    let key = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    write!(
+        request,
+        "POST /v1/transactions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n\
+         content-type: application/json\r\nidempotency-key: {key:016x}-{number:016x}\r\ncontent-length: {length}\r\n\r\n"
+    )
+    .expect("a string takes every write");
+}
