@@ -54,6 +54,22 @@ test('another till with this one’s identity is an alarm', async () => {
   expect((await find(testid.identityAlarm)).textContent).toContain('avise a soporte');
 });
 
+test('new letters on the tickets are explained, with what is looked up', async () => {
+  const { till } = await openPage();
+  expect(maybe(testid.newEpoch)).toBeNull();
+  till.newEpoch = {
+    epoch: 'A3X',
+    reason: 'folder_copied',
+    taken_at: '2026-11-30T10:00:00-05:00',
+    to_look_up_count: 2,
+  };
+  till.hint();
+  const notice = (await find(testid.newEpoch)).textContent;
+  expect(notice).toContain('copia');
+  expect(notice).toContain('A3X');
+  expect(notice).toContain('2 ventas de antes');
+});
+
 test('a till that no longer answers is not shown as if it did', async () => {
   const { till } = await openPage();
   vi.spyOn(till, 'frame').mockRejectedValue(new Error('gone'));

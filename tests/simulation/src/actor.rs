@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use turno_till::machine::Machine;
 use turno_till::outbox::Policy;
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, Decide, Decision, Line, LookAlikePolicy, MoneyHandled,
@@ -103,6 +104,7 @@ impl Actor {
             policy: Policy::default(),
             pin_cost: PinCost { memory_kib: 8, passes: 1 },
             writer: WriterMode::Inline,
+            machine: Machine::named("a simulated machine"),
             ..Options::new(self.folder.clone(), self.folder.join("secrets"))
         };
         let till = Till::open(options).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;

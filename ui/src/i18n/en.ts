@@ -1,4 +1,5 @@
 /** Every text of the screen in English; the same shape as `es.ts`, which says what must be here. */
+import type { EpochReason } from '../bindings/EpochReason';
 import type { Messages } from './messages';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
@@ -31,6 +32,15 @@ function because(cause: string | null): string {
   const label = cause === null ? undefined : words[cause]?.label;
   return label === undefined ? '' : ` (${label})`;
 }
+
+const epochReason: Record<EpochReason, string> = {
+  enrolled: 'This till was connected.',
+  witness_missing: 'The data of this till come from another computer.',
+  folder_copied: 'A copy of this till’s data is in use.',
+  other_machine: 'The data of this till moved to another computer.',
+  went_back: 'The data of this till are those of an earlier copy.',
+  identity_collision: 'Another till used this one’s numbers.',
+};
 
 export const en: Messages = {
   locale: 'en',
@@ -74,7 +84,8 @@ export const en: Messages = {
     confirming: 'The manager said it is another sale. It is being confirmed with YUPY.',
     external_transaction_conflict: 'YUPY already has this number with other data. Tell the manager.',
     idempotency_conflict: 'YUPY got other content under this key before. Tell the manager.',
-    identity_collision: 'Another till used the same number as this one. Stop selling and call support.',
+    identity_collision:
+      'Another till used the same number. This sale was not taken as received: call support.',
     validation_failed: 'YUPY refused something in the sale. The manager must correct it.',
     refused: 'YUPY refused the sale. Tell the manager.',
     reconciliation_required: 'YUPY must clear this sale up. Do not charge it again.',
@@ -254,7 +265,13 @@ export const en: Messages = {
     attention: (n) => count(n, 'with a problem', 'with a problem'),
     collision: (n) =>
       `${count(n, 'answer shows', 'answers show')} that another till uses this one’s identity. ` +
-      'Stop selling here and call support.',
+      'This till uses new numbers already: go on selling and call support.',
+    epochReason,
+    newEpoch: (epoch, toLookUp) =>
+      `Its tickets have new letters (${epoch}); you can go on selling.` +
+      (toLookUp > 0
+        ? ` ${count(toLookUp, 'sale', 'sales')} of before: looked up at YUPY before sending.`
+        : ''),
     nextTry: (duration) => `next try in ${duration}`,
     tryingNow: 'trying now',
     since: (time) => `since ${time}`,

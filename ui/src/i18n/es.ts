@@ -2,6 +2,7 @@
  * Every text of the screen in Spanish (es-PE). Its shape is the list of texts that exist: `en.ts` must have
  * the same, and every code of the till has its sentence here, or the type check fails.
  */
+import type { EpochReason } from '../bindings/EpochReason';
 import type { ConnectionState } from '../bindings/ConnectionState';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { ProblemCode } from '../bindings/ProblemCode';
@@ -84,13 +85,22 @@ const saleReason: Record<SaleReason, string> = {
   confirming: 'El encargado dijo que es otra venta. Se está confirmando con YUPY.',
   external_transaction_conflict: 'YUPY ya tiene este número con otros datos. Avise al encargado.',
   idempotency_conflict: 'YUPY recibió antes otro contenido con esta clave. Avise al encargado.',
-  identity_collision: 'Otra caja usó el mismo número que esta. Deje de vender y avise a soporte.',
+  identity_collision: 'Otra caja usó el mismo número. Esta venta no se dio por recibida: avise a soporte.',
   validation_failed: 'YUPY rechazó un dato de la venta. El encargado debe corregirla.',
   refused: 'YUPY rechazó la venta. Avise al encargado.',
   reconciliation_required: 'YUPY debe aclarar esta venta. No la cobre otra vez.',
   stored_body_changed:
     'El dato guardado de la venta cambió desde que se vendió. No se envía: avise a soporte.',
   same_sale: 'El encargado decidió que era la misma venta. No se envía.',
+};
+
+const epochReason: Record<EpochReason, string> = {
+  enrolled: 'Esta caja se conectó.',
+  witness_missing: 'Los datos de esta caja vienen de otro equipo.',
+  folder_copied: 'Hay una copia de los datos de esta caja en uso.',
+  other_machine: 'Los datos de esta caja pasaron a otro equipo.',
+  went_back: 'Los datos de esta caja son los de una copia anterior.',
+  identity_collision: 'Otra caja usó los números de esta.',
 };
 
 const problem: Record<ProblemCode, ProblemSentence> = {
@@ -276,7 +286,13 @@ export const es = {
     attention: (n: number) => count(n, 'con problema', 'con problema'),
     collision: (n: number) =>
       `${count(n, 'respuesta muestra', 'respuestas muestran')} que otra caja usa la identidad de esta. ` +
-      'Deje de vender aquí y avise a soporte.',
+      'Esta caja ya usa números nuevos: siga vendiendo y avise a soporte.',
+    epochReason,
+    newEpoch: (epoch: string, toLookUp: number) =>
+      `Sus tickets llevan letras nuevas (${epoch}); puede seguir vendiendo.` +
+      (toLookUp > 0
+        ? ` ${count(toLookUp, 'venta', 'ventas')} de antes: se busca en YUPY antes de enviar.`
+        : ''),
     nextTry: (duration: string) => `reintento en ${duration}`,
     tryingNow: 'intentando ahora',
     since: (time: string) => `desde ${time}`,

@@ -61,6 +61,7 @@ export const testid = {
   reviewCount: 'review-count',
   attentionCount: 'attention-count',
   identityAlarm: 'identity-alarm',
+  newEpoch: 'new-epoch',
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,
 

@@ -7,8 +7,9 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
+use turno_domain::Money;
 use turno_domain::ids::YupyTransactionId;
-use turno_protocol::body::{ErrorBody, ErrorDetails, TransactionAnswer};
+use turno_protocol::body::{ErrorBody, ErrorDetails, ListAnswer, Transaction, TransactionAnswer};
 use turno_protocol::code::ErrorCode;
 use turno_protocol::secret::Secret;
 
@@ -22,6 +23,7 @@ const DETAIL_LIMIT: usize = 300;
 pub struct Expected {
     pub external_transaction_id: String,
     pub occurred_at: Timestamp,
+    pub amount: Money,
     /// No earlier attempt with this key can have reached YUPY.
     pub first_attempt: bool,
     /// A manager's confirmation was sent, so YUPY may speak of one.
@@ -166,6 +168,41 @@ pub fn read(outcome: &Result<Response, Failure>, expected: &Expected) -> Verdict
     }
 }
 
+/// Reads the answer to a look-up by external id. `None`: YUPY does not have the sale.
+#[must_use]
+pub fn read_look_up(outcome: &Result<Response, Failure>, expected: &Expected) -> Option<Verdict> {
+    let answer = match outcome {
+        Ok(answer) if answer.status == 200 => answer,
+        // Whatever is no list says the same as it would to the sale itself.
+        Ok(Response { status: 201, .. }) => return Some(wait(WaitCause::UnusableAnswer)),
+        Ok(_) | Err(_) => return Some(read(outcome, expected)),
+    };
+    let list: Option<ListAnswer<Transaction>> =
+        answer.json().and_then(|body| serde_json::from_value(body).ok());
+    let Some(list) = list else { return Some(not_yupy(answer)) };
+    let found = list.items.first()?;
+    if list.items.len() > 1 || found.external_transaction_id.as_str() != expected.external_transaction_id {
+        return Some(not_yupy(answer));
+    }
+    let yupy_transaction_id = found.yupy_transaction_id.as_str().to_owned();
+    let amount = Money::parse_amount(&found.amount, found.currency);
+    let collision = |detail: &str| {
+        Verdict::Collision(Collision {
+            yupy_transaction_id: Some(yupy_transaction_id.clone()),
+            detail: detail.to_owned(),
+        })
+    };
+    Some(if amount != Ok(expected.amount) {
+        collision("the transaction at YUPY has another amount than this sale")
+    } else if found.occurred_at != expected.occurred_at {
+        collision(OTHER_TIME)
+    } else {
+        Verdict::Accepted(Acceptance { yupy_transaction_id })
+    })
+}
+
+const OTHER_TIME: &str = "the transaction at YUPY happened at another time than this sale";
+
 fn wait(cause: WaitCause) -> Verdict {
     Verdict::Wait { cause, retry_after_ms: None }
 }
@@ -185,7 +222,7 @@ fn acceptance(answer: &Response, expected: &Expected) -> Verdict {
     if answer.status == 200 && echo.occurred_at.is_some_and(|at| at != expected.occurred_at) {
         return Verdict::Collision(Collision {
             yupy_transaction_id: Some(yupy_transaction_id),
-            detail: "the transaction at YUPY happened at another time than this sale".to_owned(),
+            detail: OTHER_TIME.to_owned(),
         });
     }
     Verdict::Accepted(Acceptance { yupy_transaction_id })

@@ -8,6 +8,8 @@ pub mod answer;
 pub mod catalog;
 pub mod clock;
 pub mod enrol;
+mod guard;
+pub mod machine;
 pub mod outbox;
 pub mod pins;
 mod problem;
@@ -21,6 +23,7 @@ pub mod store;
 mod till;
 pub mod transport;
 pub mod view;
+mod witness;
 
 pub use pins::PinCost;
 pub use till::{Connector, Options, Till};

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::random::{SharedEntropy, hex};
 
@@ -29,9 +30,9 @@ impl Secrets {
     ///
     /// # Errors
     /// The file cannot be read, written or understood.
-    pub fn open(folder: &Path, installation_id: &str, entropy: &SharedEntropy) -> io::Result<Self> {
+    pub fn open(folder: &Path, installation_id: Uuid, entropy: &SharedEntropy) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let path = folder.join(format!("{installation_id}.json"));
+        let path = path(folder, installation_id);
         match fs::read(&path) {
             Ok(bytes) => {
                 let stored: Stored = serde_json::from_slice(&bytes)?;
@@ -44,6 +45,26 @@ impl Secrets {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the installation has secrets here.
+    #[must_use]
+    pub fn exist(folder: &Path, installation_id: Uuid) -> bool {
+        path(folder, installation_id).exists()
+    }
+
+    /// The secrets of an installation that was `old`: on the same machine people keep their PINs and the till its
+    /// credential. What the old one has stays, since its own folder may still be in use.
+    ///
+    /// # Errors
+    /// The file cannot be read, written or understood.
+    pub fn adopt(folder: &Path, old: Uuid, new: Uuid, entropy: &SharedEntropy) -> io::Result<Self> {
+        if !Self::exist(folder, old) {
+            return Self::open(folder, new, entropy);
+        }
+        let secrets = Self { path: path(folder, new), ..Self::open(folder, old, entropy)? };
+        secrets.save()?;
+        Ok(secrets)
     }
 
     /// Keeps a new credential.
@@ -65,6 +86,10 @@ impl Secrets {
         let folder = self.path.parent().expect("the file was joined to a folder");
         File::open(folder)?.sync_all()
     }
+}
+
+fn path(folder: &Path, installation_id: Uuid) -> PathBuf {
+    folder.join(format!("{installation_id}.json"))
 }
 
 fn private(path: &Path) -> io::Result<File> {

@@ -24,7 +24,7 @@ use crate::store::installation::{self, Enrolment};
 use crate::store::outbox::Entry;
 use crate::store::requests::{self, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
-use crate::store::{outbox as entries, shifts, summaries};
+use crate::store::{epochs, outbox as entries, shifts, summaries};
 use crate::view::{
     self, Charge, ChargeOutcome, Checkout, LookAlike, LookAlikePolicy, OfferKind, Problem, ProblemCode,
     Quote, QuoteLine, Tender,
@@ -291,9 +291,11 @@ fn record_line(
     line: &PricedLine,
 ) -> Result<(), Problem> {
     let enrolment = &seller.enrolment;
+    // Read here and not remembered: it may have changed since the till was opened.
+    let current = epochs::current(conn)?.ok_or(ProblemCode::NotAllowedNow)?;
     let sequence = installation::take_sequence(conn)?;
     let number = u64::try_from(sequence).map_err(|_| ProblemCode::Internal)?;
-    let id = ExternalTransactionId::compose(&enrolment.device_id, &enrolment.epoch, shift, number);
+    let id = ExternalTransactionId::compose(&enrolment.device_id, &current.epoch, shift, number);
     let body = TransactionBody {
         buyer_name: line.buyer_name.clone(),
         integration_experience: Some(EXPERIENCE.to_owned()),

@@ -8,18 +8,23 @@ use turno_protocol::keys;
 
 use crate::answer::{AttentionReason, PauseCause, Question};
 use crate::clock::Millis;
+use crate::guard;
 use crate::outbox::{self, Effect, Event, Policy, State};
+use crate::random::SharedEntropy;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox::Entry;
 use crate::store::questions::Arrival;
 use crate::store::requests::RequestKind;
 use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
+use crate::view::EpochReason;
 
 /// What every step needs to know and none may change.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Context {
     pub scope: Scope,
     pub policy: Policy,
+    /// For an epoch, when one is needed at once.
+    pub entropy: SharedEntropy,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +61,8 @@ pub fn apply(
                     json!({ "detail": collision.detail }),
                     now,
                 )?;
+                let reason = EpochReason::IdentityCollision;
+                guard::suspect(conn, &*context.entropy, sequence, reason, now)?;
             }
             Effect::PauseQueue(cause) => pause = Some(cause),
         }
@@ -68,6 +75,13 @@ pub fn apply(
         }
         State::NeedsAttention { reason: AttentionReason::StoredBodyChanged, .. } => {
             note(conn, sequence, Happened::StoredBodyChanged, json!({}), now)?;
+        }
+        // Our own bytes never change, so other content under our key or id is somebody else's.
+        State::NeedsAttention {
+            reason: AttentionReason::ExternalTransactionConflict | AttentionReason::IdempotencyConflict,
+            ..
+        } => {
+            guard::suspect(conn, &*context.entropy, sequence, EpochReason::IdentityCollision, now)?;
         }
         State::NeedsAttention { .. }
         | State::Queued { .. }

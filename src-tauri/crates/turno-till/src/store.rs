@@ -10,6 +10,7 @@ use turno_sqlite::{Database, Migration, OpenError, Options, WriterMode};
 pub mod attempts;
 pub mod audit;
 pub mod catalog;
+pub mod epochs;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod installation;
@@ -23,8 +24,10 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 1] =
-    [Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") }];
+const MIGRATIONS: [Migration; 2] = [
+    Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
+    Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
+];
 
 /// Opens the database in a folder that exists, or makes it.
 ///
@@ -74,3 +77,29 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+    use turno_domain::ids::Epoch;
+
+    use super::{MIGRATIONS, epochs};
+    use crate::view::EpochReason;
+
+    #[test]
+    fn a_till_that_was_enrolled_by_the_first_version_keeps_its_epoch() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(MIGRATIONS[0].sql).unwrap();
+        conn.execute_batch(
+            "INSERT INTO installation (id, installation_id, last_sequence) VALUES (1, 'i', 7);
+             INSERT INTO enrolment VALUES (1, 'a', 'c', 'i', 'e', 'n', 'D03', 'K7M', 'PEN', 5)",
+        )
+        .unwrap();
+        for migration in &MIGRATIONS[1..] {
+            conn.execute_batch(migration.sql).unwrap();
+        }
+        let kept = epochs::current(&conn).unwrap().unwrap();
+        assert_eq!((kept.epoch, kept.after_sequence), (Epoch::parse("K7M").unwrap(), 0));
+        assert_eq!((kept.reason, kept.registered_at), (EpochReason::Enrolled, Some(5)));
+    }
+}

@@ -13,16 +13,18 @@ use uuid::Uuid;
 
 use crate::catalog::Catalog;
 use crate::clock::{Millis, SharedClock, SystemClock, rfc3339};
+use crate::guard::{self, Identity};
+use crate::machine::Machine;
 use crate::outbox::Policy;
 use crate::pins::{PinCost, Pins};
-use crate::random::{OsEntropy, SharedEntropy, uuid};
+use crate::random::{OsEntropy, SharedEntropy};
 use crate::relay::{Relay, Task};
-use crate::secrets::Secrets;
 use crate::settle::Context;
 use crate::store;
 use crate::store::installation::{self, Enrolment};
 use crate::transport::{AddressError, HttpTransport, SharedTransport};
 use crate::view::{Connection, ConnectionState, Person, Problem, ProblemCode};
+use crate::witness::Witness;
 
 mod counter;
 mod frame;
@@ -37,8 +39,10 @@ pub type Connector = Arc<dyn Fn(&str, Option<&str>) -> Result<SharedTransport, A
 pub struct Options {
     /// Exists and is locked by the caller.
     pub folder: PathBuf,
-    /// For what must not lie beside the database; see [`Secrets`].
+    /// For what must not lie beside the database: secrets, and what tells the folder from a copy of it.
     pub secrets_folder: PathBuf,
+    /// The machine that this is.
+    pub machine: Machine,
     /// Where YUPY is now, when it moves between starts (practice).
     pub address: Option<String>,
     pub clock: SharedClock,
@@ -56,6 +60,7 @@ impl Options {
         Self {
             folder,
             secrets_folder,
+            machine: Machine::here(),
             address: None,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
@@ -79,6 +84,8 @@ struct Inner {
     options: Options,
     db: Database,
     installation_id: Uuid,
+    /// Held for as long as the till is open.
+    witness: Mutex<Option<Witness>>,
     pins: Mutex<Pins>,
     enrolled: RwLock<Option<Arc<Enrolled>>>,
     unlocked: Mutex<Option<Person>>,
@@ -104,11 +111,7 @@ impl Till {
     /// Why the folder cannot be used; nothing was changed.
     pub async fn open(options: Options) -> Result<Self, Problem> {
         let db = store::open(&options.folder, options.writer)?;
-        let candidate = uuid(&*options.entropy).to_string();
-        let id = db.write(move |conn| Ok::<_, Problem>(installation::ensure(conn, &candidate)?)).await?;
-        let installation_id = Uuid::parse_str(&id).map_err(|_| ProblemCode::DatabaseDamaged)?;
-        let secrets = Secrets::open(&options.secrets_folder, &id, &options.entropy)
-            .map_err(|error| Problem::with(ProblemCode::FolderNotWritable, error.to_string()))?;
+        let Identity { installation_id, secrets, witness } = guard::identify(&db, &options).await?;
         let pins = Pins {
             db: db.clone(),
             clock: Arc::clone(&options.clock),
@@ -121,6 +124,7 @@ impl Till {
             options,
             db,
             installation_id,
+            witness: Mutex::new(Some(witness)),
             pins: Mutex::new(pins),
             enrolled: RwLock::new(None),
             unlocked: Mutex::new(None),
@@ -148,6 +152,7 @@ impl Till {
     pub async fn close(&self) {
         self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner).take();
         self.inner.db.close().await;
+        self.inner.witness.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     fn enrolled(&self) -> Result<Arc<Enrolled>, Problem> {
@@ -162,6 +167,14 @@ impl Till {
     fn unlocked(&self) -> Result<Person, Problem> {
         let unlocked = self.inner.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
         unlocked.clone().ok_or_else(|| ProblemCode::NotUnlocked.into())
+    }
+
+    /// Keeps outside of the folder how far its numbers have gone.
+    fn note_numbers(&self, last_sequence: i64, last_shift: u32) {
+        let mut witness = self.inner.witness.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(witness) = &mut *witness {
+            witness.note(last_sequence, last_shift);
+        }
     }
 
     fn pins(&self) -> Pins {

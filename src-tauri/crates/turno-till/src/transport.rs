@@ -47,6 +47,21 @@ impl Request {
         }
     }
 
+    /// Asks for the transaction with an external id: a list of none or one (contract §2).
+    #[must_use]
+    pub fn look_up(external_transaction_id: &str) -> Self {
+        let mut path = "/v1/transactions?external_transaction_id=".to_owned();
+        for byte in external_transaction_id.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    path.push(char::from(byte));
+                }
+                _ => path.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Self::get(path)
+    }
+
     #[must_use]
     pub fn post(path: impl Into<String>, body: Vec<u8>) -> Self {
         Self { method: Method::Post, body: Some(body), ..Self::get(path) }
@@ -144,6 +159,13 @@ mod tests {
     fn wait(retry_after: &str, date: Option<&str>) -> Option<i64> {
         let (retry_after, date) = (Some(retry_after.to_owned()), date.map(str::to_owned));
         Response { retry_after, date, ..Response::default() }.retry_after_ms()
+    }
+
+    #[test]
+    fn an_id_with_anything_in_it_is_asked_for_as_it_is() {
+        let path = |id| Request::look_up(id).path;
+        assert!(path("D03-K7M-S44-0127").ends_with("=D03-K7M-S44-0127"));
+        assert!(path("Ñ 1&limit=9#+%").ends_with("=%C3%91%201%26limit%3D9%23%2B%25"));
     }
 
     #[test]

@@ -77,6 +77,36 @@ pub struct Connection {
     pub next_attempt_at: Option<String>,
 }
 
+/// Why the till numbers its sales under another epoch than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum EpochReason {
+    /// The first one, from the enrolment.
+    Enrolled,
+    /// What is kept of this till outside of its data folder is not there: the folder came from elsewhere.
+    WitnessMissing,
+    /// Another folder is in use that says it is this till.
+    FolderCopied,
+    OtherMachine,
+    /// The folder is an older state of itself: it was restored.
+    WentBack,
+    /// YUPY's answers show that another till sells under our numbers.
+    IdentityCollision,
+}
+
+/// The till changed its numbers by itself; people should know why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct NewEpoch {
+    /// The letters on tickets from here on, e.g. `K7M`.
+    pub epoch: String,
+    pub reason: EpochReason,
+    pub taken_at: String,
+    /// Sales of before that YUPY has not confirmed; each is looked up there before it is sent again.
+    pub to_look_up_count: u32,
+}
+
 /// The status bar. Every count is computed from rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
@@ -88,6 +118,8 @@ pub struct Status {
     pub needs_attention_count: u32,
     /// Answers that show this till's identity used by another one. Never zero again by itself.
     pub identity_collision_count: u32,
+    /// The guard fired lately, or sales of before it are not settled.
+    pub new_epoch: Option<NewEpoch>,
 }
 
 /// The three honest words about a sale.

@@ -51,7 +51,7 @@ export class FakeRelay {
   get reviews(): Review[] {
     return [...this.#reviews.values()];
   }
-  get status(): Omit<Status, 'identity_collision_count'> {
+  get status(): Omit<Status, 'identity_collision_count' | 'new_epoch'> {
     const count = (wanted: (sale: SaleSummary) => boolean) => this.sales.filter(wanted).length;
     const next = this.sales.map((sale) => sale.next_attempt_at).filter((at) => at !== null);
     return {

@@ -10,6 +10,7 @@ import type { Frame } from '../../bindings/Frame';
 import type { Language } from '../../bindings/Language';
 import type { Line } from '../../bindings/Line';
 import type { LookAlike } from '../../bindings/LookAlike';
+import type { NewEpoch } from '../../bindings/NewEpoch';
 import type { Offer } from '../../bindings/Offer';
 import type { Person } from '../../bindings/Person';
 import type { Phase } from '../../bindings/Phase';
@@ -50,6 +51,7 @@ export class FakeTill implements Host {
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
   identityCollisions = 0;
+  newEpoch: NewEpoch | null = null;
 
   /** `answerMs` is how long YUPY takes. */
   constructor(answerMs = ANSWER_MS) {
@@ -313,7 +315,13 @@ export class FakeTill implements Host {
       language: this.#language,
       device_id: enrolled ? 'D03' : null,
       currency: 'PEN',
-      status: enrolled ? { ...this.#relay.status, identity_collision_count: this.identityCollisions } : null,
+      status: enrolled
+        ? {
+            ...this.#relay.status,
+            identity_collision_count: this.identityCollisions,
+            new_epoch: this.newEpoch,
+          }
+        : null,
       practice: this.#practice
         ? {
             pins: this.#people.map(({ name, role, person_id }) => ({

@@ -24,6 +24,9 @@ impl Epoch {
     /// `8`/`B`, `6`/`G` (only the digit is in) and `U`/`V`.
     pub const ALPHABET: &'static str = "34679ACDEFHJKMNPRTWXY";
 
+    /// How many there are: 21³.
+    pub const COUNT: u64 = 9_261;
+
     pub fn parse(text: &str) -> Result<Epoch, EpochError> {
         let characters: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| EpochError)?;
         if characters.iter().all(|c| Epoch::ALPHABET.as_bytes().contains(c)) {
@@ -97,9 +100,10 @@ mod tests {
 
     #[test]
     fn counting_through_the_random_number_meets_every_epoch_once() {
-        let count = 21_u64.pow(3);
+        let count = Epoch::COUNT;
         let met: BTreeSet<Epoch> = (0..count).map(|n| Epoch::from_random(n.to_le_bytes())).collect();
         assert_eq!(met.len() as u64, count);
+        assert_eq!(count, 21_u64.pow(3));
         assert_eq!(Epoch::from_random(count.to_le_bytes()), Epoch::from_random([0; 8]));
         assert!(met.iter().all(|epoch| Epoch::parse(epoch.as_str()) == Ok(*epoch)));
     }

@@ -1,4 +1,5 @@
 use serde_json::json;
+use turno_domain::Currency;
 use turno_protocol::code::ErrorProfile;
 
 use super::*;
@@ -11,6 +12,7 @@ fn expected(first_attempt: bool) -> Expected {
     Expected {
         external_transaction_id: OURS.to_owned(),
         occurred_at: "2026-11-30T10:00:00-05:00".parse().unwrap(),
+        amount: Money::from_minor(8_550, Currency::PEN),
         first_attempt,
         confirms: true,
     }
@@ -248,6 +250,45 @@ fn a_conflict_over_its_key_is_a_collision_only_where_no_earlier_attempt_can_have
         assert_eq!(words(&read(&conflict, &expected(true))), "collision");
         assert!(words(&read(&conflict, &expected(false))).starts_with("attention: idempotency_conflict"));
     }
+}
+
+#[test]
+fn a_sale_that_is_looked_up_is_ours_only_if_its_amount_and_its_time_are() {
+    let transaction = |changes: Value| {
+        let mut item = json!({
+            "yupy_transaction_id": "ypt-1", "external_transaction_id": OURS, "amount": "85.50", "currency": "PEN",
+            "occurred_at": "2026-11-30T15:00:00Z", "created_at": "2026-11-30T15:00:01Z",
+            "state": { "operational": "voided", "financial": "refunded" },
+        });
+        item.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        item
+    };
+    let list = |items: Value| Ok(answer(200, JSON, json!({ "items": items, "next": null })));
+    let look_up = |outcome: Result<Response, Failure>| {
+        read_look_up(&outcome, &expected(true)).map_or_else(|| "none".to_owned(), |verdict| words(&verdict))
+    };
+    assert_eq!(look_up(list(json!([]))), "none");
+    assert_eq!(look_up(list(json!([transaction(json!({}))]))), "accepted ypt-1");
+    for other in [
+        json!({ "amount": "85.51" }),
+        json!({ "currency": "USD" }),
+        json!({ "occurred_at": "2026-11-30T15:00:00.001Z" }),
+    ] {
+        assert_eq!(look_up(list(json!([transaction(other.clone())]))), "collision", "{other}");
+    }
+    let two = json!([transaction(json!({})), transaction(json!({}))]);
+    for unusable in [
+        list(two),
+        list(json!([transaction(json!({ "external_transaction_id": "D03-K7M-S44-0128" }))])),
+        list(json!([{}])),
+        Ok(answer(200, JSON, json!({}))),
+        Ok(answer(201, JSON, json!({ "items": [], "next": null }))),
+    ] {
+        assert_eq!(look_up(unusable), "wait: unusable_answer");
+    }
+    assert_eq!(look_up(Ok(answer(200, "text/html", "<html>"))), "wait: portal");
+    assert_eq!(look_up(Ok(answer(404, JSON, error("not_found")))), "pause: wrong_address");
+    assert_eq!(look_up(Err(Failure::TimedOut)), "wait: timed_out");
 }
 
 #[test]

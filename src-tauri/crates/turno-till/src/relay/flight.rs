@@ -3,6 +3,7 @@
 //! Invariant: a row that cannot be understood stops its own sale and no other.
 
 use rusqlite::Connection;
+use turno_domain::{Currency, Money};
 use turno_sqlite::WriteError;
 
 use super::{DISK_RETRY, Parts};
@@ -13,13 +14,15 @@ use crate::random::roll;
 use crate::settle::{self, Context};
 use crate::store::attempts::{self, Finished};
 use crate::store::requests::RequestKind;
-use crate::store::{is_about_the_row, outbox as entries, requests, sales, unreadable};
-use crate::transport::{Failure, Request, Response};
+use crate::store::{epochs, is_about_the_row, outbox as entries, requests, sales, unreadable};
+use crate::transport::{Failure, Request, Response, Transport};
 
 /// A claimed sale: everything that the attempt needs, read in the claiming transaction.
 pub struct Flight {
     sequence: i64,
     attempt_id: i64,
+    /// The sale was numbered before the guard fired: another folder may have sent it.
+    look_up_first: bool,
     request: Request,
     expected: Expected,
 }
@@ -33,8 +36,10 @@ pub fn claim(
     now: Millis,
 ) -> rusqlite::Result<Vec<Flight>> {
     let mut flights = Vec::new();
+    // Without an epoch nothing was sold yet.
+    let Some(epoch) = epochs::current(db)? else { return Ok(flights) };
     for sequence in entries::due(db, until, places)? {
-        match board(db, context, sequence, now) {
+        match board(db, context, sequence, epoch.after_sequence, now) {
             Ok(flight) => flights.extend(flight),
             Err(error) if is_about_the_row(&error) => {
                 tracing::error!(%error, sequence, "an outbox row cannot be understood; it is set aside");
@@ -46,7 +51,13 @@ pub fn claim(
     Ok(flights)
 }
 
-fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusqlite::Result<Option<Flight>> {
+fn board(
+    db: &Connection,
+    context: &Context,
+    sequence: i64,
+    after_sequence: i64,
+    now: Millis,
+) -> rusqlite::Result<Option<Flight>> {
     let missing = || unreadable("outbox.sequence", "a sale that is not there");
     let entry = entries::get(db, sequence)?.ok_or_else(missing)?;
     let sale = sales::by_sequence(db, sequence)?.ok_or_else(missing)?;
@@ -63,6 +74,7 @@ fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusq
     Ok(Some(Flight {
         sequence,
         attempt_id,
+        look_up_first: sequence <= after_sequence,
         request: Request {
             idempotency_key: Some(request.idempotency_key),
             ..Request::post(request.path, request.body)
@@ -71,6 +83,10 @@ fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusq
             external_transaction_id: sale.external_transaction_id,
             occurred_at: jiff::Timestamp::from_millisecond(sale.occurred_at)
                 .map_err(|_| unreadable("sales.occurred_at_ms", "?"))?,
+            amount: Money::from_minor(
+                sale.amount_minor,
+                Currency::parse(&sale.currency).map_err(|_| unreadable("sales.currency", "?"))?,
+            ),
             first_attempt: !arrived,
             confirms: request.kind == RequestKind::Confirm,
         },
@@ -79,8 +95,8 @@ fn board(db: &Connection, context: &Context, sequence: i64, now: Millis) -> rusq
 
 /// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
 pub async fn fly(parts: Parts, flight: Flight) -> Verdict {
-    let outcome = parts.transport.send(flight.request).await;
-    let verdict = answer::read(&outcome, &flight.expected);
+    let (outcome, verdict) =
+        ask(&*parts.transport, flight.request, &flight.expected, flight.look_up_first).await;
     let record = Record::of(&outcome, &verdict);
     let jitter = roll(&*parts.entropy);
     loop {
@@ -111,6 +127,24 @@ pub async fn fly(parts: Parts, flight: Flight) -> Verdict {
             }
         }
     }
+}
+
+/// What YUPY says. A sale that another folder may have sent is looked up first, and sent only if YUPY has none.
+async fn ask(
+    transport: &dyn Transport,
+    request: Request,
+    expected: &Expected,
+    look_up_first: bool,
+) -> (Result<Response, Failure>, Verdict) {
+    if look_up_first {
+        let outcome = transport.send(Request::look_up(&expected.external_transaction_id)).await;
+        if let Some(verdict) = answer::read_look_up(&outcome, expected) {
+            return (outcome, verdict);
+        }
+    }
+    let outcome = transport.send(request).await;
+    let verdict = answer::read(&outcome, expected);
+    (outcome, verdict)
 }
 
 /// The attempt's row, without anything personal.

@@ -1,9 +1,12 @@
+use std::sync::Arc;
+
 use turno_domain::ids::{Company, Environment, Integration};
 use turno_protocol::secret::Secret;
 
 use super::*;
 use crate::answer::{Acceptance, Collision, Verdict, WaitCause};
 use crate::outbox::{Doubt, QueueReason};
+use crate::random::OsEntropy;
 use crate::store::fixture::shop;
 
 const NOW: Millis = 1_796_050_800_000;
@@ -14,7 +17,7 @@ fn context() -> Context {
         integration: Integration::parse("pos").unwrap(),
         environment: Environment::parse("production").unwrap(),
     };
-    Context { scope, policy: Policy::default() }
+    Context { scope, policy: Policy::default(), entropy: Arc::new(OsEntropy) }
 }
 
 fn question(challenge: &str, token: &str, candidate: &str) -> Question {

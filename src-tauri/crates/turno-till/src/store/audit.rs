@@ -22,6 +22,7 @@ pub enum Event {
     QuestionDecided,
     DecisionCarriedOver,
     IdentityCollision,
+    IdentityGuardFired,
     StoredBodyChanged,
 }
 
@@ -39,6 +40,7 @@ impl Event {
             Self::QuestionDecided => "question_decided",
             Self::DecisionCarriedOver => "decision_carried_over",
             Self::IdentityCollision => "identity_collision",
+            Self::IdentityGuardFired => "identity_guard_fired",
             Self::StoredBodyChanged => "stored_body_changed",
         }
     }

@@ -4,7 +4,8 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use turno_domain::Currency;
-use turno_domain::ids::{Company, DeviceId, Environment, Epoch, Integration, Scope};
+use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
+use uuid::Uuid;
 
 use crate::clock::Millis;
 use crate::store::unreadable;
@@ -15,17 +16,64 @@ pub struct Enrolment {
     pub scope: Scope,
     pub company_name: String,
     pub device_id: DeviceId,
-    pub epoch: Epoch,
     pub currency: Currency,
 }
 
-/// The installation's id; made from `candidate` on the first call.
-pub fn ensure(conn: &Connection, candidate: &str) -> Result<String> {
+/// What the folder says about itself; compared with what is kept outside of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallationRow {
+    pub installation_id: Uuid,
+    /// The run that opened the folder last, and the one before.
+    pub start_id: Option<Uuid>,
+    pub previous_start_id: Option<Uuid>,
+    pub last_sequence: i64,
+    pub last_shift: u32,
+}
+
+/// The installation; made from `candidate` on the first call.
+pub fn ensure(conn: &Connection, candidate: Uuid) -> Result<InstallationRow> {
     conn.execute(
         "INSERT INTO installation (id, installation_id) VALUES (1, ?1) ON CONFLICT DO NOTHING",
-        [candidate],
+        [candidate.to_string()],
     )?;
-    conn.query_one("SELECT installation_id FROM installation", [], |row| row.get(0))
+    conn.query_one(
+        "SELECT installation_id, start_id, previous_start_id, last_sequence, last_shift FROM installation",
+        [],
+        |row| {
+            let id = |column: usize| {
+                let text: Option<String> = row.get(column)?;
+                let parsed = text.map(|text| {
+                    Uuid::parse_str(&text).map_err(|_| unreadable("installation.installation_id", &text))
+                });
+                parsed.transpose()
+            };
+            Ok(InstallationRow {
+                installation_id: id(0)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
+                start_id: id(1)?,
+                previous_start_id: id(2)?,
+                last_sequence: row.get(3)?,
+                last_shift: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// A run of the program begins in the folder that it left last.
+pub fn begin_start(conn: &Connection, start_id: Uuid) -> Result<()> {
+    conn.execute(
+        "UPDATE installation SET previous_start_id = start_id, start_id = ?1",
+        [start_id.to_string()],
+    )?;
+    Ok(())
+}
+
+/// The folder is another one from here on: nothing that is kept about the old one is about it.
+pub fn become_another(conn: &Connection, installation_id: Uuid, start_id: Uuid) -> Result<()> {
+    conn.execute(
+        "UPDATE installation SET installation_id = ?1, start_id = ?2, previous_start_id = NULL",
+        params![installation_id.to_string(), start_id.to_string()],
+    )?;
+    Ok(())
 }
 
 pub fn take_sequence(conn: &Connection) -> Result<i64> {
@@ -44,7 +92,7 @@ pub fn take_shift_number(conn: &Connection) -> Result<u32> {
 
 pub fn enrolment(conn: &Connection) -> Result<Option<Enrolment>> {
     conn.query_row(
-        "SELECT address, company, integration, environment, company_name, device_id, epoch, currency
+        "SELECT address, company, integration, environment, company_name, device_id, currency
          FROM enrolment",
         [],
         |row| {
@@ -58,8 +106,7 @@ pub fn enrolment(conn: &Connection) -> Result<Option<Enrolment>> {
                 },
                 company_name: row.get(4)?,
                 device_id: DeviceId::parse(id(5)?).map_err(|_| unreadable("device_id", "?"))?,
-                epoch: Epoch::parse(&id(6)?).map_err(|_| unreadable("epoch", "?"))?,
-                currency: Currency::parse(&id(7)?).map_err(|_| unreadable("currency", "?"))?,
+                currency: Currency::parse(&id(6)?).map_err(|_| unreadable("currency", "?"))?,
             })
         },
     )
@@ -70,8 +117,8 @@ pub fn enrolment(conn: &Connection) -> Result<Option<Enrolment>> {
 pub fn set_enrolment(conn: &Connection, enrolment: &Enrolment, at: Millis) -> Result<()> {
     conn.execute(
         "INSERT OR REPLACE INTO enrolment
-         (id, address, company, integration, environment, company_name, device_id, epoch, currency, enrolled_at_ms)
-         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+         (id, address, company, integration, environment, company_name, device_id, currency, enrolled_at_ms)
+         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
             enrolment.address,
             enrolment.scope.company.as_str(),
@@ -79,7 +126,6 @@ pub fn set_enrolment(conn: &Connection, enrolment: &Enrolment, at: Millis) -> Re
             enrolment.scope.environment.as_str(),
             enrolment.company_name,
             enrolment.device_id.as_str(),
-            enrolment.epoch.as_str(),
             enrolment.currency.code(),
             at,
         ],

@@ -241,6 +241,14 @@ pub fn waiting_since_later(conn: &Connection, now: Millis) -> Result<Vec<i64>> {
         .collect()
 }
 
+/// How many of the sales up to this sequence are not settled.
+pub fn unsettled_up_to(conn: &Connection, sequence: i64) -> Result<u32> {
+    conn.prepare_cached(
+        "SELECT count(*) FROM outbox WHERE state NOT IN ('accepted', 'discarded') AND sequence <= ?1",
+    )?
+    .query_row([sequence], |row| row.get(0))
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub pending: u32,

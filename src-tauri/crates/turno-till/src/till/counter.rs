@@ -78,7 +78,8 @@ impl Till {
         let float = Money::parse_typed(&request.float, enrolled.enrolment.currency)
             .map_err(|_| ProblemCode::AmountInvalid)?;
         let now = self.now();
-        self.inner
+        let number = self
+            .inner
             .db
             .write(move |conn| {
                 if shifts::current_number(conn)?.is_some() {
@@ -92,9 +93,10 @@ impl Till {
                     ..audit::Entry::new(Event::ShiftOpened)
                 };
                 audit::append(conn, now, &entry)?;
-                Ok::<_, Problem>(())
+                Ok::<_, Problem>(number)
             })
             .await?;
+        self.note_numbers(0, number);
         self.changed();
         Ok(())
     }
@@ -208,6 +210,10 @@ impl Till {
                 }
             })
             .await?;
+        if let ChargeOutcome::Recorded { checkout } = &outcome {
+            let newest = checkout.sales.iter().map(|sale| sale.sequence).max();
+            self.note_numbers(newest.unwrap_or_default(), 0);
+        }
         enrolled.relay.wake();
         self.changed();
         Ok(outcome)

@@ -1,9 +1,23 @@
 //! What the frame of the screen shows, computed from rows each time.
 
+use rusqlite::Connection;
+
 use super::{Till, connection};
-use crate::clock::rfc3339;
+use crate::clock::{Millis, rfc3339};
+use crate::store::epochs::{self, EpochRow};
 use crate::store::{outbox, people, shifts};
-use crate::view::{Money, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
+use crate::view::{EpochReason, Money, NewEpoch, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
+
+/// How long people are told of new letters on their tickets when nothing else is to be said about it.
+const NEW_EPOCH_SHOWN_MS: Millis = 24 * 60 * 60 * 1_000;
+
+/// The epoch to tell people of, with how many sales of before are to be looked up.
+fn new_epoch(conn: &Connection, now: Millis) -> rusqlite::Result<Option<(EpochRow, u32)>> {
+    let Some(row) = epochs::current(conn)? else { return Ok(None) };
+    let to_look_up = outbox::unsettled_up_to(conn, row.after_sequence)?;
+    let is_news = (now - row.taken_at).abs() < NEW_EPOCH_SHOWN_MS || to_look_up > 0;
+    Ok((row.reason != EpochReason::Enrolled && is_news).then_some((row, to_look_up)))
+}
 
 impl Till {
     /// # Errors
@@ -37,13 +51,21 @@ impl Till {
     /// The database could not be read.
     pub async fn status(&self) -> Result<Option<Status>, Problem> {
         let Ok(enrolled) = self.enrolled() else { return Ok(None) };
-        let counts = self.inner.db.read(outbox::counts).await?;
+        let now = self.now();
+        let (counts, new_epoch) =
+            self.inner.db.read(move |conn| Ok((outbox::counts(conn)?, new_epoch(conn, now)?))).await?;
         Ok(Some(Status {
             connection: connection(&enrolled.relay),
             pending_count: counts.pending,
             in_review_count: counts.in_review,
             needs_attention_count: counts.needs_attention,
             identity_collision_count: counts.identity_collision,
+            new_epoch: new_epoch.map(|(row, to_look_up_count)| NewEpoch {
+                epoch: row.epoch.as_str().to_owned(),
+                reason: row.reason,
+                taken_at: rfc3339(row.taken_at),
+                to_look_up_count,
+            }),
         }))
     }
 

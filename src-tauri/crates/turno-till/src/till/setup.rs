@@ -13,8 +13,9 @@ use crate::relay::{Parts, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::catalog::{self as stored_catalog, CatalogRow};
+use crate::store::epochs;
 use crate::store::installation::{self, Enrolment};
-use crate::view::{ConnectRequest, Problem, ProblemCode};
+use crate::view::{ConnectRequest, EpochReason, Problem, ProblemCode};
 
 /// Fares change by the day; a bus that is added shows within this time.
 const CATALOG_EVERY: Duration = Duration::from_secs(15 * 60);
@@ -49,17 +50,18 @@ impl Till {
             scope: answer.scope(),
             company_name: answer.company_name,
             device_id: answer.device_id,
-            epoch: answer.epoch,
             currency: answer.currency,
         };
-        let (row, now) = (enrolment.clone(), self.now());
+        let (row, epoch, now) = (enrolment.clone(), answer.epoch, self.now());
         self.inner
             .db
             .write(move |conn| {
                 installation::set_enrolment(conn, &row, now)?;
+                epochs::take(conn, epoch, EpochReason::Enrolled, now)?;
+                epochs::set_registered(conn, epoch, now)?;
                 stored_catalog::set(conn, catalog.etag.as_deref(), &catalog.bytes, now)?;
                 let data =
-                    serde_json::json!({ "device_id": row.device_id.as_str(), "epoch": row.epoch.as_str() });
+                    serde_json::json!({ "device_id": row.device_id.as_str(), "epoch": epoch.as_str() });
                 audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::Enrolled) })?;
                 Ok::<_, Problem>(())
             })
@@ -70,7 +72,11 @@ impl Till {
     /// Starts the relay. Whatever an earlier run left half sent is given back first, with its key.
     pub(super) async fn go_live(&self, enrolment: Enrolment) -> Result<(), Problem> {
         let options = &self.inner.options;
-        let context = Context { scope: enrolment.scope.clone(), policy: options.policy };
+        let context = Context {
+            scope: enrolment.scope.clone(),
+            policy: options.policy,
+            entropy: Arc::clone(&options.entropy),
+        };
         let (restart, now) = (context.clone(), self.now());
         self.inner.db.write(move |conn| Ok::<_, Problem>(settle::restart(conn, &restart, now)?)).await?;
         let body = self.inner.db.read(stored_catalog::get).await?.and_then(|row| readable(&row));
@@ -106,15 +112,28 @@ impl Till {
     /// # Errors
     /// It could not be had; the old one stays.
     pub async fn refresh_catalog(&self) -> Result<(), Problem> {
+        let ask = self.ask_for_catalog()?;
+        self.take_catalog(ask.await?).await
+    }
+
+    /// The question alone. It holds no part of the till: a till that is dropped meanwhile is gone, and its folder free.
+    fn ask_for_catalog(
+        &self,
+    ) -> Result<impl Future<Output = Result<Option<FetchedCatalog>, Problem>> + Send + use<>, Problem> {
         let enrolled = self.enrolled()?;
-        // A version is only named if we can sell from it: otherwise YUPY would say that nothing has changed.
-        let stored = self.inner.db.read(stored_catalog::get).await?.filter(|row| readable(row).is_some());
-        let etag = stored.and_then(|row| row.etag);
+        let (db, transport) = (self.inner.db.clone(), Arc::clone(&enrolled.transport));
         let currency = enrolled.enrolment.currency;
-        let Some(fetched) = enrol::fetch_catalog(&*enrolled.transport, etag, currency).await? else {
-            return Ok(());
-        };
-        let FetchedCatalog { etag, bytes, body } = fetched;
+        Ok(async move {
+            // A version is only named if we can sell from it: otherwise YUPY would say that nothing has changed.
+            let stored = db.read(stored_catalog::get).await?.filter(|row| readable(row).is_some());
+            enrol::fetch_catalog(&*transport, stored.and_then(|row| row.etag), currency).await
+        })
+    }
+
+    async fn take_catalog(&self, fetched: Option<FetchedCatalog>) -> Result<(), Problem> {
+        let Some(FetchedCatalog { etag, bytes, body }) = fetched else { return Ok(()) };
+        let enrolled = self.enrolled()?;
+        let currency = enrolled.enrolment.currency;
         let now = self.now();
         self.inner
             .db
@@ -135,9 +154,16 @@ fn readable(row: &CatalogRow) -> Option<CatalogBody> {
 /// Keeps the catalog fresh for as long as the till is open.
 async fn keep_catalog_fresh(inner: Weak<Inner>, wanted: Arc<Notify>) {
     loop {
-        let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
-        let fresh = till.refresh_catalog().await.is_ok();
-        drop(till);
+        let till = || inner.upgrade().map(|inner| Till { inner });
+        let Some(asking) = till().map(|till| till.ask_for_catalog()) else { return };
+        let fetched = match asking {
+            Ok(asking) => asking.await,
+            Err(problem) => Err(problem),
+        };
+        let fresh = match (fetched, till()) {
+            (Ok(fetched), Some(till)) => till.take_catalog(fetched).await.is_ok(),
+            (Ok(_) | Err(_), _) => false,
+        };
         let pause = if fresh { CATALOG_EVERY } else { CATALOG_RETRY };
         tokio::select! {
             () = tokio::time::sleep(pause) => {}

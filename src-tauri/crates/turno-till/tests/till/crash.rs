@@ -15,7 +15,7 @@ use turno_till::view::{ChargeOutcome, Decide, Decision, MoneyHandled, SaleState,
 
 use crate::support::{HandClock, MANAGER_PIN, MORNING, Seeded, charge, options, seat, set_up, unlock};
 
-mod disk;
+pub mod disk;
 mod yupy;
 
 use disk::{Disk, audited, facts};
@@ -145,7 +145,7 @@ async fn check(story: Story) {
 }
 
 async fn die_and_live_on(story: Story, disk: &Disk, cut: usize, recorded: bool, moment: &Moment, end: i64) {
-    let folder = disk.cut(cut);
+    let folder = disk.cut(cut, &moment.witness);
     let found = facts(folder.path());
     let context = format!("{story:?}, log cut at {cut}: {found:?}");
     assert_eq!(found.sales, u32::from(recorded), "the sale is there if it was committed: {context}");
@@ -176,6 +176,7 @@ async fn die_and_live_on(story: Story, disk: &Disk, cut: usize, recorded: bool, 
     assert_eq!(ledger.keys.len(), keys, "one key for the sale and one for its confirmation: {context}");
     life.till.close().await;
     let audit = audited(folder.path());
+    assert_eq!(audit.get("identity_guard_fired"), None, "a crash is no copy: {context}");
     let times = |event: &str| audit.get(event).copied().unwrap_or_default();
     assert_eq!((times("sale_recorded"), times("sale_accepted")), (1, sold), "{context}");
     assert_eq!(times("question_decided"), u32::from(story != Story::NothingLooksLikeIt), "{context}");

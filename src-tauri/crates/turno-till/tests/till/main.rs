@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod books;
 mod crash;
 mod enrolment;
 mod hostile;
+mod identity;
 mod people;
 mod queue;
 mod review;

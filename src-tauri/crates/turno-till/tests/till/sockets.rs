@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use turno_domain::{Currency, Money};
 use turno_till::answer::{self, Expected, Verdict, WaitCause};
 use turno_till::transport::{
     ANSWER_LIMIT, AddressError, Failure, HttpTransport, Request, Response, Timeouts, Transport,
@@ -132,6 +133,7 @@ fn verdict(outcome: &Result<Response, Failure>) -> Verdict {
     let expected = Expected {
         external_transaction_id: "E-1".to_owned(),
         occurred_at: jiff::Timestamp::UNIX_EPOCH,
+        amount: Money::from_minor(200, Currency::PEN),
         first_attempt: true,
         confirms: false,
     };

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use turno_till::clock::Clock;
+use turno_till::machine::Machine;
 use turno_till::random::Entropy;
 use turno_till::transport::{Failure, Method, Request, Response, Sending, SharedTransport, Transport};
 use turno_till::view::{
@@ -266,6 +267,7 @@ pub fn options(folder: &Path, clock: Arc<HandClock>, chance: Seeded, transport: 
         entropy: Arc::new(chance),
         connector: Arc::new(move |_, _| Ok(Arc::clone(&transport))),
         writer: WriterMode::Inline,
+        machine: Machine::named("the machine of the tests"),
         ..Options::new(folder.to_owned(), folder.join("secrets"))
     }
 }

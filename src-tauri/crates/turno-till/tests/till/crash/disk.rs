@@ -1,6 +1,7 @@
 //! What is left when the machine dies: the files as they were, the log cut where the power went.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -10,28 +11,22 @@ use tempfile::TempDir;
 pub struct Disk {
     database: Vec<u8>,
     pub log: Vec<u8>,
-    secrets: Vec<(std::ffi::OsString, Vec<u8>)>,
 }
 
 impl Disk {
     pub fn of(folder: &Path) -> Self {
-        let files = fs::read_dir(folder.join("secrets")).unwrap().map(|file| {
-            let file = file.unwrap();
-            (file.file_name(), fs::read(file.path()).unwrap())
-        });
         Self {
             database: fs::read(folder.join("till.db")).unwrap(),
             log: fs::read(folder.join("till.db-wal")).unwrap(),
-            secrets: files.collect(),
         }
     }
 
-    pub fn cut(&self, log: usize) -> TempDir {
+    pub fn cut(&self, log: usize, secrets: &[(OsString, Vec<u8>)]) -> TempDir {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("till.db"), &self.database).unwrap();
         fs::write(folder.path().join("till.db-wal"), &self.log[..log]).unwrap();
         fs::create_dir(folder.path().join("secrets")).unwrap();
-        for (name, bytes) in &self.secrets {
+        for (name, bytes) in secrets {
             fs::write(folder.path().join("secrets").join(name), bytes).unwrap();
         }
         folder
@@ -48,6 +43,15 @@ impl Disk {
         assert!(frames.iter().all(|at| word(at + 8) == word(16)), "the log began only once");
         frames.into_iter().filter(|at| word(at + 4) > 0).map(|at| at + frame).collect()
     }
+}
+
+/// The files of a folder, as they are now.
+pub fn files_of(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
+    let files = fs::read_dir(folder).into_iter().flatten().map(|file| {
+        let file = file.unwrap();
+        (file.file_name(), fs::read(file.path()).unwrap())
+    });
+    files.collect()
 }
 
 /// What is on a disk, read past the till.

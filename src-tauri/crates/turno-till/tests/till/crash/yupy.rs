@@ -1,6 +1,7 @@
 //! The world beside the disk, moment by moment.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use turno_till::transport::{Method, Request, Sending, Transport};
 
+use super::disk::files_of;
 use crate::support::{Reply, about_the_till, error, json_answer, question};
 
 /// A YUPY that remembers: keys, sales, its question. Cloned, it is the YUPY of a moment.
@@ -77,6 +79,8 @@ fn known(body: &Value, transaction: &str) -> Reply {
 pub struct Moment {
     /// How far the log had been written when it began.
     pub log: usize,
+    /// What was kept of the till outside of its folder: it does not wait for the log, nor the log for it.
+    pub witness: Vec<(OsString, Vec<u8>)>,
     pub ledger: Ledger,
     /// A request is with YUPY, which has done nothing about it yet.
     pub arriving: bool,
@@ -87,14 +91,15 @@ pub struct Moment {
 }
 
 pub struct Yupy {
-    log: PathBuf,
+    folder: PathBuf,
     pub moments: Mutex<Vec<Moment>>,
 }
 
 impl Yupy {
     pub fn beside(folder: &Path, ledger: Ledger) -> Arc<Self> {
-        let first = Moment { log: 0, ledger, arriving: false, charged: false, decided: false };
-        Arc::new(Self { log: folder.join("till.db-wal"), moments: Mutex::new(vec![first]) })
+        let first =
+            Moment { log: 0, witness: Vec::new(), ledger, arriving: false, charged: false, decided: false };
+        Arc::new(Self { folder: folder.to_owned(), moments: Mutex::new(vec![first]) })
     }
 
     /// Something changed outside of the till.
@@ -102,7 +107,9 @@ impl Yupy {
         let mut moments = self.moments.lock().unwrap();
         let mut next = moments.last().unwrap().clone();
         next.arriving = false;
-        next.log = fs::metadata(&self.log).map_or(0, |log| usize::try_from(log.len()).unwrap());
+        let log = fs::metadata(self.folder.join("till.db-wal"));
+        next.log = log.map_or(0, |log| usize::try_from(log.len()).unwrap());
+        next.witness = files_of(&self.folder.join("secrets"));
         let result = change(&mut next);
         moments.push(next);
         result

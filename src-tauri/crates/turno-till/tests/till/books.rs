@@ -1,0 +1,107 @@
+//! A YUPY that several tills talk to and that remembers: what each key carried, and every sale by its external id.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use turno_till::transport::{Failure, Method, Request, Sending, Transport};
+
+use crate::support::{Reply, about_the_till, error, json_answer};
+
+#[derive(Default)]
+pub struct Books {
+    keys: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// By external id, as they were sent.
+    pub sales: Mutex<BTreeMap<String, Value>>,
+}
+
+impl Books {
+    fn answer(&self, request: &Request) -> Reply {
+        if request.if_none_match.is_some() {
+            return json_answer(304, &Value::Null);
+        }
+        let body =
+            request.body.as_deref().map(|body| serde_json::from_slice(body).unwrap()).unwrap_or_default();
+        if let Some(reply) = about_the_till(request, &body) {
+            return reply;
+        }
+        if request.method == Method::Get {
+            return self.list(&request.path);
+        }
+        let (key, bytes) = (request.idempotency_key.clone().unwrap(), request.body.clone().unwrap());
+        let id = body["external_transaction_id"].as_str().unwrap().to_owned();
+        if self.keys.lock().unwrap().entry(key).or_insert_with(|| bytes.clone()) != &bytes {
+            return error(409, "idempotency_conflict")(&body);
+        }
+        let mut sales = self.sales.lock().unwrap();
+        let status = if sales.contains_key(&id) { 200 } else { 201 };
+        let sale = sales.entry(id).or_insert(body);
+        json_answer(status, &transaction(sale))
+    }
+
+    fn list(&self, path: &str) -> Reply {
+        let sales = self.sales.lock().unwrap();
+        let id = path.strip_prefix("/v1/transactions?external_transaction_id=");
+        let found = id.and_then(|id| sales.get(id)).map(transaction);
+        json_answer(200, &json!({ "items": found.into_iter().collect::<Vec<_>>(), "next": null }))
+    }
+}
+
+fn transaction(sale: &Value) -> Value {
+    let id = sale["external_transaction_id"].as_str().unwrap();
+    json!({
+        "yupy_transaction_id": format!("ypt-{id}"), "external_transaction_id": id, "amount": sale["amount"],
+        "currency": sale["currency"], "occurred_at": sale["occurred_at"], "created_at": "2026-11-30T15:00:00Z",
+        "state": { "operational": "active", "financial": "paid" },
+    })
+}
+
+/// One till's line to the books. It notes what went over it.
+pub struct Wire {
+    books: Arc<Books>,
+    is_down: AtomicBool,
+    /// The answer to the next sale is lost.
+    pub loses_a_reply: AtomicBool,
+    pub sent: Mutex<Vec<Request>>,
+}
+
+impl Wire {
+    pub fn to(books: &Arc<Books>) -> Arc<Self> {
+        Arc::new(Self {
+            books: Arc::clone(books),
+            is_down: AtomicBool::new(false),
+            loses_a_reply: AtomicBool::new(false),
+            sent: Mutex::default(),
+        })
+    }
+
+    pub fn cut(&self) {
+        self.is_down.store(true, Ordering::SeqCst);
+    }
+
+    pub fn join(&self) {
+        self.is_down.store(false, Ordering::SeqCst);
+    }
+
+    pub fn sales(&self) -> Vec<Request> {
+        let sent = self.sent.lock().unwrap();
+        sent.iter().filter(|request| request.idempotency_key.is_some()).cloned().collect()
+    }
+}
+
+impl Transport for Wire {
+    fn send(&self, request: Request) -> Sending<'_> {
+        Box::pin(async move {
+            if self.is_down.load(Ordering::SeqCst) {
+                return Err(Failure::NoNetwork);
+            }
+            self.sent.lock().unwrap().push(request.clone());
+            let reply = self.books.answer(&request);
+            if request.idempotency_key.is_some() && self.loses_a_reply.swap(false, Ordering::SeqCst) {
+                return Err(Failure::ConnectionLost);
+            }
+            reply
+        })
+    }
+}

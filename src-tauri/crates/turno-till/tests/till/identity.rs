@@ -1,0 +1,426 @@
+//! A data folder that was copied, restored or carried to another machine never sells under numbers that another
+//! folder uses, and what it had not sent yet is sent once.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use turno_till::machine::Machine;
+use turno_till::view::{EpochReason, LookAlikePolicy, NewEpoch, SaleReason, SaleState, SaleSummary};
+use turno_till::{Options, PinCost, Till};
+
+use crate::books::{Books, Wire};
+use crate::crash::disk::audited;
+use crate::support::{HandClock, MORNING, Seeded, charge, fare, options, recorded, set_up, unlock};
+
+/// A machine with a state folder, on which data folders are opened.
+struct Place {
+    machine: Machine,
+    secrets: PathBuf,
+}
+
+/// A till in a data folder, with its own line to YUPY.
+struct Folder {
+    path: PathBuf,
+    till: Till,
+    wire: Arc<Wire>,
+    clock: Arc<HandClock>,
+}
+
+struct World {
+    root: TempDir,
+    books: Arc<Books>,
+    home: Place,
+    chance: std::cell::Cell<u64>,
+}
+
+impl World {
+    fn new() -> Self {
+        let root = TempDir::new().unwrap();
+        let home = Place { machine: Machine::named("home"), secrets: root.path().join("home-state") };
+        Self { books: Arc::default(), home, root, chance: std::cell::Cell::new(1) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn options(&self, path: &Path, place: &Place, wire: &Arc<Wire>, clock: &Arc<HandClock>) -> Options {
+        self.chance.set(self.chance.get() + 1);
+        Options {
+            pin_cost: PinCost { memory_kib: 8, passes: 1 },
+            secrets_folder: place.secrets.clone(),
+            machine: place.machine.clone(),
+            ..options(path, clock.clone(), Seeded::new(self.chance.get()), wire.clone())
+        }
+    }
+
+    /// Opens a folder at a time of its own: two tills do not sell in the same millisecond.
+    async fn open(&self, name: &str, place: &Place, ms: i64) -> Folder {
+        let path = self.path(name);
+        fs::create_dir_all(&path).unwrap();
+        let (wire, clock) = (Wire::to(&self.books), Arc::new(HandClock::at(ms)));
+        let till = Till::open(self.options(&path, place, &wire, &clock)).await.unwrap();
+        Folder { path, till, wire, clock }
+    }
+
+    async fn new_till(&self) -> Folder {
+        let folder = self.open("data", &self.home, MORNING).await;
+        set_up(&folder.till).await;
+        folder
+    }
+
+    /// The folder as it is on the disk at this moment.
+    fn copy(&self, from: &Path, name: &str) {
+        copy_all(from, &self.path(name));
+    }
+
+    /// The state folder too, as when a whole home is cloned.
+    fn copy_state(&self, name: &str) -> PathBuf {
+        let to = self.path(name);
+        copy_all(&self.home.secrets, &to);
+        to
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+impl Folder {
+    async fn sell(&self) -> String {
+        self.clock.forward(1_003);
+        let mut request = charge(&self.till.open_draft().draft_id, vec![fare(1)]);
+        request.look_alikes = LookAlikePolicy::SellAnyway;
+        recorded(self.till.charge(&request).await.unwrap()).sales[0].external_transaction_id.clone()
+    }
+
+    async fn sales(&self) -> Vec<SaleSummary> {
+        self.till.recent_sales(None).await.unwrap().items
+    }
+
+    async fn until_settled(&self) -> Vec<SaleSummary> {
+        let mut changes = self.till.changes();
+        for _ in 0..200 {
+            let sales = self.sales().await;
+            if !sales.iter().any(|sale| matches!(sale.state, SaleState::Queued | SaleState::Sending)) {
+                return sales;
+            }
+            if tokio::time::timeout(Duration::from_secs(1), changes.changed()).await.is_err() {
+                self.clock.forward(1_000);
+            }
+        }
+        panic!("{:#?}", self.sales().await);
+    }
+
+    async fn new_epoch(&self) -> Option<NewEpoch> {
+        self.till.status().await.unwrap().unwrap().new_epoch
+    }
+
+    async fn reason(&self) -> Option<EpochReason> {
+        self.new_epoch().await.map(|new| new.reason)
+    }
+
+    async fn close(self) -> PathBuf {
+        self.till.close().await;
+        self.path
+    }
+}
+
+fn all_accepted(sales: &[SaleSummary]) -> bool {
+    sales.iter().all(|sale| sale.state == SaleState::Accepted)
+}
+
+/// Both folders sell on, offline at first; in the end every sale of either is at YUPY once.
+async fn both_sell_and_nothing_is_lost_or_doubled(world: &World, one: &Folder, other: &Folder) {
+    for folder in [one, other] {
+        unlock(&folder.till).await;
+        folder.wire.cut();
+    }
+    let mut new = BTreeSet::new();
+    for _ in 0..3 {
+        for folder in [one, other] {
+            assert!(new.insert(folder.sell().await), "two sales share an id");
+        }
+    }
+    for folder in [one, other] {
+        folder.wire.join();
+        folder.till.send_now().await.unwrap();
+        let sales = folder.until_settled().await;
+        assert!(all_accepted(&sales), "{sales:#?}");
+        let status = folder.till.status().await.unwrap().unwrap();
+        assert_eq!(status.identity_collision_count, 0);
+    }
+    let mut ours = BTreeSet::new();
+    for folder in [one, other] {
+        ours.extend(folder.sales().await.into_iter().map(|sale| sale.external_transaction_id));
+    }
+    let theirs: BTreeSet<String> = world.books.sales.lock().unwrap().keys().cloned().collect();
+    assert_eq!(ours, theirs, "every sale is there once, and no other");
+    assert!(new.is_subset(&theirs));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_folder_that_was_only_closed_killed_or_moved_keeps_its_epoch() {
+    let world = World::new();
+    let mut folder = world.new_till().await;
+    let first = folder.sell().await;
+    for step in 0..4 {
+        let path = folder.close().await;
+        if step == 2 {
+            fs::rename(&path, world.path("moved")).unwrap();
+        }
+        let name = if step < 2 { "data" } else { "moved" };
+        folder = world.open(name, &world.home, MORNING + 60_000).await;
+        unlock(&folder.till).await;
+        let next = folder.sell().await;
+        assert_eq!(next[..8], first[..8], "{next} {first}");
+        assert_eq!(folder.new_epoch().await, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_folder_that_is_in_use_sells_under_an_epoch_of_its_own() {
+    let world = World::new();
+    let original = world.new_till().await;
+    original.wire.cut();
+    for _ in 0..3 {
+        original.sell().await;
+    }
+    world.copy(&original.path, "copy");
+    let copy = world.open("copy", &world.home, MORNING + 7).await;
+    assert_eq!(copy.reason().await, Some(EpochReason::FolderCopied));
+    assert_eq!(original.new_epoch().await, None);
+    both_sell_and_nothing_is_lost_or_doubled(&world, &original, &copy).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_folder_and_its_copy_the_one_that_is_opened_second_gets_the_epoch() {
+    let world = World::new();
+    let original = world.new_till().await;
+    original.sell().await;
+    let path = original.close().await;
+    world.copy(&path, "copy");
+    // Nobody can tell which is which, and it does not matter.
+    let copy = world.open("copy", &world.home, MORNING + 60_007).await;
+    assert_eq!(copy.reason().await, None);
+    let path_of_copy = copy.close().await;
+    let original = world.open("data", &world.home, MORNING + 60_000).await;
+    assert_eq!(original.reason().await, Some(EpochReason::WentBack));
+    assert!(path_of_copy.exists());
+    let copy = world.open("copy", &world.home, MORNING + 60_007).await;
+    assert_eq!(copy.reason().await, None, "it is the only one of its name now");
+    both_sell_and_nothing_is_lost_or_doubled(&world, &original, &copy).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_home_on_another_machine_is_another_till() {
+    let world = World::new();
+    let original = world.new_till().await;
+    original.wire.cut();
+    original.sell().await;
+    world.copy(&original.path, "clone");
+    let clone = Place { machine: Machine::named("clone"), secrets: world.copy_state("clone-state") };
+    let clone = world.open("clone", &clone, MORNING + 7).await;
+    assert_eq!(clone.reason().await, Some(EpochReason::OtherMachine));
+    both_sell_and_nothing_is_lost_or_doubled(&world, &original, &clone).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_is_put_back_sells_under_a_new_epoch_also_within_one_run() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    folder.sell().await;
+    folder.until_settled().await;
+    let path = folder.close().await;
+    for since in ["the same run", "another run"] {
+        // What was sold after the copy is at YUPY, and nothing here knows of it.
+        let folder = world.open("data", &world.home, MORNING + 60_000).await;
+        if since == "the same run" {
+            world.copy(&path, since);
+        }
+        unlock(&folder.till).await;
+        let lost = folder.sell().await;
+        folder.until_settled().await;
+        if since == "another run" {
+            folder.close().await;
+            world.open("data", &world.home, MORNING + 70_000).await.close().await;
+        } else {
+            folder.close().await;
+        }
+        fs::remove_dir_all(&path).unwrap();
+        world.copy(&world.path("the same run"), "data");
+        let folder = world.open("data", &world.home, MORNING + 120_000).await;
+        assert_eq!(folder.reason().await, Some(EpochReason::WentBack), "{since}");
+        unlock(&folder.till).await;
+        let next = folder.sell().await;
+        assert_ne!(next, lost, "{since}");
+        assert!(all_accepted(&folder.until_settled().await), "{since}");
+        folder.close().await;
+        fs::remove_dir_all(world.path("the same run")).unwrap();
+        world.copy(&path, "the same run");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sale_of_before_is_looked_up_and_not_sent_again_if_it_is_there() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    folder.wire.cut();
+    let (arrived, waits) = (folder.sell().await, folder.sell().await);
+    let path = folder.close().await;
+    world.copy(&path, "older");
+    // Here the first one is sent; the older state of the folder knows nothing of it.
+    world.books.sales.lock().unwrap().insert(arrived.clone(), body_of(&path, &arrived));
+    let elsewhere = Place { machine: Machine::named("new"), secrets: world.copy_state("state") };
+    let older = world.open("older", &elsewhere, MORNING + 60_000).await;
+    assert!(older.new_epoch().await.unwrap().to_look_up_count <= 2);
+    let sales = older.until_settled().await;
+    assert!(all_accepted(&sales), "{sales:#?}");
+    let sent: Vec<_> = older.wire.sales().iter().map(|request| request.body.clone().unwrap()).collect();
+    assert_eq!(sent.len(), 1, "only the one that was not there");
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&sent[0]).unwrap()["external_transaction_id"],
+        waits.as_str()
+    );
+    let events = {
+        older.till.close().await;
+        audited(&older.path)
+    };
+    assert_eq!(events.get("identity_guard_fired"), Some(&1));
+}
+
+/// What a till has frozen for a sale.
+fn body_of(folder: &Path, external_transaction_id: &str) -> serde_json::Value {
+    let file = rusqlite::Connection::open(folder.join("till.db")).unwrap();
+    let body: Vec<u8> = file
+        .query_row(
+            "SELECT body FROM requests JOIN sales USING (sequence) WHERE external_transaction_id = ?1",
+            [external_transaction_id],
+            |row| row.get(0),
+        )
+        .unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+/// Nothing on either machine shows that there is another one: the image was made with its machine id.
+#[tokio::test(start_paused = true)]
+async fn of_two_perfect_clones_the_first_answer_that_shows_the_other_changes_the_epoch() {
+    let world = World::new();
+    let original = world.new_till().await;
+    world.copy(&original.path, "clone");
+    let twin = Place { machine: world.home.machine.clone(), secrets: world.copy_state("twin-state") };
+    let clone = world.open("clone", &twin, MORNING + 7).await;
+    assert_eq!(clone.reason().await, None);
+    unlock(&clone.till).await;
+    clone.wire.cut();
+    let (mine, same) = (original.sell().await, clone.sell().await);
+    assert_eq!(mine, same, "nobody could know");
+    original.until_settled().await;
+    clone.wire.join();
+    clone.till.send_now().await.unwrap();
+    let sales = clone.until_settled().await;
+    assert_eq!(
+        (sales[0].state, sales[0].reason),
+        (SaleState::NeedsAttention, Some(SaleReason::IdentityCollision))
+    );
+    assert_eq!(clone.reason().await, Some(EpochReason::IdentityCollision));
+    assert_eq!(clone.till.status().await.unwrap().unwrap().identity_collision_count, 1);
+    for _ in 0..3 {
+        assert_ne!(original.sell().await, clone.sell().await);
+    }
+    assert!(all_accepted(&original.until_settled().await));
+    assert!(all_accepted(&clone.until_settled().await[..3]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_collisions_of_one_epoch_cost_one_epoch() {
+    let world = World::new();
+    let original = world.new_till().await;
+    world.copy(&original.path, "clone");
+    let twin = Place { machine: world.home.machine.clone(), secrets: world.copy_state("twin-state") };
+    let clone = world.open("clone", &twin, MORNING + 7).await;
+    unlock(&clone.till).await;
+    clone.wire.cut();
+    clone.wire.loses_a_reply.store(true, Ordering::SeqCst);
+    for _ in 0..5 {
+        original.sell().await;
+        clone.sell().await;
+    }
+    original.until_settled().await;
+    clone.wire.join();
+    clone.till.send_now().await.unwrap();
+    let sales = clone.until_settled().await;
+    assert!(sales.iter().all(|sale| sale.state == SaleState::NeedsAttention), "{sales:#?}");
+    clone.till.close().await;
+    assert_eq!(audited(&clone.path).get("identity_guard_fired"), Some(&1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_what_is_kept_outside_the_folder_is_a_copy_whose_pins_are_lost() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    folder.sell().await;
+    folder.until_settled().await;
+    let path = folder.close().await;
+    fs::remove_dir_all(&world.home.secrets).unwrap();
+    let again = world.open("data", &world.home, MORNING + 60_000).await;
+    assert_eq!(again.reason().await, Some(EpochReason::WitnessMissing));
+    again.till.close().await;
+    let file = rusqlite::Connection::open(path.join("till.db")).unwrap();
+    let usable: i64 =
+        file.query_row("SELECT count(*) FROM people WHERE pin_hash <> ''", [], |row| row.get(0)).unwrap();
+    assert_eq!(usable, 0);
+}
+
+/// The program is killed while the guard is at work, behind every write there is, and opened again.
+#[tokio::test(start_paused = true)]
+async fn a_kill_between_any_two_steps_of_a_start_costs_at_most_an_epoch_and_never_a_number() {
+    for is_copy in [false, true] {
+        for steps in 0..9 {
+            let world = World::new();
+            let original = world.new_till().await;
+            original.wire.cut();
+            let mut ids = BTreeSet::from([original.sell().await]);
+            world.copy(&original.path, "copy");
+            let name = if is_copy { "copy" } else { "data" };
+            if !is_copy {
+                original.till.close().await;
+            }
+            let (wire, clock) = (Wire::to(&world.books), Arc::new(HandClock::at(MORNING + 60_007)));
+            let options = world.options(&world.path(name), &world.home, &wire, &clock);
+            let died = killed_after(steps, Till::open(options)).await;
+            let again = world.open(name, &world.home, MORNING + 120_007).await;
+            unlock(&again.till).await;
+            assert!(ids.insert(again.sell().await), "after {steps} steps");
+            if is_copy {
+                assert!(ids.insert(original.sell().await), "after {steps} steps");
+            } else if died {
+                assert_eq!(again.new_epoch().await, None, "a crash is no copy (after {steps} steps)");
+            }
+            again.until_settled().await;
+        }
+    }
+}
+
+/// Polls a future so many times and drops it, as a kill does. Says whether it had not ended.
+async fn killed_after<T>(polls: u32, work: impl Future<Output = T>) -> bool {
+    let mut work = std::pin::pin!(work);
+    let mut left = polls;
+    std::future::poll_fn(move |context| {
+        if left == 0 {
+            return std::task::Poll::Ready(true);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(|_| false)
+    })
+    .await
+}
