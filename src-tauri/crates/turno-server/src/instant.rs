@@ -16,6 +16,8 @@ pub struct NotAnInstant;
 /// no seconds); the values are left to the library.
 pub fn parse_rfc3339(text: &str) -> Result<Timestamp, NotAnInstant> {
     const DATE_AND_TIME: &[u8; 19] = b"0000-00-00T00:00:00";
+    // RFC 3339 lets `t` and `z` stand for `T` and `Z`.
+    let text = text.to_ascii_uppercase();
     let (start, rest) = text.as_bytes().split_at_checked(DATE_AND_TIME.len()).ok_or(NotAnInstant)?;
     let offset = match rest.strip_prefix(b".") {
         Some(fraction) => {
@@ -56,6 +58,7 @@ mod tests {
             ("2024-02-29T00:00:00-05:00", "2024-02-29T05:00:00Z"),
             ("2025-12-31T23:59:59-05:00", "2026-01-01T04:59:59Z"),
             ("2025-11-30T15:00:00-00:00", "2025-11-30T15:00:00Z"),
+            ("2025-11-30t15:00:00z", "2025-11-30T15:00:00Z"),
             ("2025-11-30T15:00:00.123456789Z", "2025-11-30T15:00:00.123456789Z"),
         ] {
             assert_eq!(parse_rfc3339(text).map(|at| at.to_string()), Ok(utc.to_owned()), "{text}");
