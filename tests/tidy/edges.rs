@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("turno-sqlite", &[]),
     ("turno-till", &["turno-domain", "turno-protocol", "turno-sqlite"]),
     ("turno-postgres", &[]),
+    ("turno-conformance", &["turno-server", "turno-postgres"]),
     ("turno-server", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-postgres"]),
     ("turno", &["turno-domain", "turno-protocol", "turno-server", "turno-till"]),
     (

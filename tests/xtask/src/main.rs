@@ -11,6 +11,7 @@
 
 mod bench;
 mod bindings;
+mod contract;
 mod process;
 mod run;
 mod sim;
@@ -37,6 +38,8 @@ enum Command {
     Run(run::Args),
     /// Check everything, as CI does.
     Test(test::Args),
+    /// Hold any server against the YUPY contract; ends with one line of JSON.
+    Contract(contract::Args),
     /// Run worlds in which everything goes wrong; ends with one line of JSON.
     Sim(sim::Args),
     /// Measure speed beside what it is compared to; ends with one line of JSON.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Contract(args) => contract::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Bench(args) => bench::run(&args),
     };

@@ -1,0 +1,5 @@
+mod coverage;
+mod distortion;
+mod distortions;
+mod server;
+mod whole;
