@@ -60,6 +60,19 @@ fn the_domain_reads_no_clock_does_no_io_and_speaks_no_sql() {
     assert!(found.is_empty(), "turno-domain must not know {found:?}");
 }
 
+/// A test kills the server at points that no build for use may have. (An optimised build with them does not compile.)
+#[test]
+fn nothing_turns_the_kill_points_on_but_the_command_that_tests() {
+    let turns_on = |features: &[Value]| features.iter().any(|feature| text(feature).contains("kill-points"));
+    for package in packages() {
+        let edges = list(&package, "dependencies");
+        let by_an_edge = edges.iter().any(|edge| turns_on(&list(edge, "features")));
+        let features = package["features"].as_object().expect("features by name");
+        let by_a_feature = features.values().any(|others| turns_on(others.as_array().expect("a list")));
+        assert!(!by_an_edge && !by_a_feature, "{} turns them on", name(&package));
+    }
+}
+
 /// Two copies of SQLite in one process drop each other's file locks.
 #[test]
 fn there_is_one_sqlite_in_the_whole_tree() {
@@ -69,16 +82,29 @@ fn there_is_one_sqlite_in_the_whole_tree() {
 
 /// Package name to the names of its direct dependencies: normal, build and dev.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let names = |package: &Value| list(package, "dependencies").iter().map(name).collect();
+    packages().iter().map(|package| (name(package), names(package))).collect()
+}
+
+/// What Cargo knows of ours.
+fn packages() -> Vec<Value> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]).current_dir(root());
     let output = command.output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata is JSON");
-    let name = |value: &Value| value["name"].as_str().expect("everything has a name").to_owned();
-    let list = |value: &Value, member: &str| value[member].as_array().expect("a list").clone();
     list(&metadata, "packages")
-        .iter()
-        .map(|package| (name(package), list(package, "dependencies").iter().map(name).collect()))
-        .collect()
+}
+
+fn name(value: &Value) -> String {
+    text(&value["name"]).to_owned()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+fn list(value: &Value, member: &str) -> Vec<Value> {
+    value[member].as_array().expect("a list").clone()
 }

@@ -10,8 +10,12 @@ use anyhow::{Result, bail};
 use crate::steps::{self, Step};
 use crate::{bindings, process, system, ui};
 
-/// With it, the real-window tests exist; they need the shell's binary, a page and a screen.
-const WINDOW_TESTS: &str = "turno-tests/window";
+/// With the first, the real-window tests exist; they need the shell's binary, a page and a screen. With the second, the
+/// server can be killed at chosen points, and the tests that do so exist.
+const FEATURES: &str = "turno-tests/window,turno-server/kill-points";
+
+/// For all tests but those in the window. The choice differs only in a package on which no other depends.
+const FEATURES_WITHOUT_WINDOW: &str = "turno-server/kill-points";
 
 const STEPS: &[Step] = &[
     Step { name: "system", about: "system packages", work: system::prepare_for_test },
@@ -50,31 +54,25 @@ fn format() -> Result<()> {
 }
 
 fn clippy() -> Result<()> {
-    let targets = ["clippy", "--workspace", "--all-targets", "--features", WINDOW_TESTS];
+    let targets = ["clippy", "--workspace", "--all-targets", "--features", FEATURES];
     process::run(&mut process::cargo(&[&targets[..], &["--", "--deny", "warnings"]].concat()))
 }
 
 fn build() -> Result<()> {
-    process::run(&mut process::cargo(&["build", "--workspace", "--all-targets", "--features", WINDOW_TESTS]))
+    process::run(&mut process::cargo(&["build", "--workspace", "--all-targets", "--features", FEATURES]))
 }
 
 fn check_bindings() -> Result<()> {
-    bindings::check(&["--workspace", "--features", WINDOW_TESTS, "--lib"])
+    bindings::check(&["--workspace", "--features", FEATURES, "--lib"])
 }
 
 fn window_tests() -> Result<()> {
-    process::run(&mut process::cargo(&[
-        "test",
-        "--workspace",
-        "--features",
-        WINDOW_TESTS,
-        "--test",
-        "window",
-    ]))
+    process::run(&mut process::cargo(&["test", "--workspace", "--features", FEATURES, "--test", "window"]))
 }
 
 fn rust_tests() -> Result<()> {
     // The system step has seen to it: where it is missing all the same, its tests fail instead of being left out.
-    let mut tests = process::cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut tests =
+        process::cargo(&["test", "--workspace", "--no-fail-fast", "--features", FEATURES_WITHOUT_WINDOW]);
     process::run(tests.env("TURNO_REQUIRE_POSTGRES", "1"))
 }

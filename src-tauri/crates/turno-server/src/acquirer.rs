@@ -49,7 +49,7 @@ pub struct NoAnswer;
 
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, NoAnswer>> + Send + 'a>>;
 
-/// An implementation sees to its own deadlines; they stay below [`crate::payment::LONGEST_LEASE`].
+/// An implementation sees to its own deadlines; they stay below [`crate::payment::DEFAULT_LEASE`].
 pub trait Acquirer: Send + Sync {
     fn charge(&self, charge: Charge) -> Answer<'_, PaymentResult>;
     fn find<'a>(&'a self, lookup: LookUp<'a>) -> Answer<'a, Found>;

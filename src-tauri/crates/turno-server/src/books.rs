@@ -4,7 +4,7 @@
 //! rows are read and written. Invariant: everything done through one `Books` is committed together or not at all, and
 //! no other transaction sees it half done. Methods read what earlier ones of the same transaction wrote.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use turno_domain::{
     Money,
     ids::{
@@ -36,6 +36,9 @@ pub trait Books {
 
     /// By the store's clock, the same for the whole transaction.
     fn now(&self) -> Timestamp;
+
+    /// How long an owner of a payment is believed to be alive without a sign of it.
+    fn lease(&self) -> SignedDuration;
 
     // Keys
     /// What is known of a key, also when it has expired and is about to be forgotten.

@@ -3,6 +3,7 @@
 //! Invariant: an answer is given only after its commit; an error says that nothing of the request was kept, or that
 //! the same request may be sent again under the same key.
 
+use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 use turno_domain::{
     Currency,
@@ -137,6 +138,9 @@ pub trait Ledger: Clone + Send + Sync + 'static {
         caller: Caller,
         request: PaymentRequest,
     ) -> impl Future<Output = Result<ReserveOutcome, LedgerError>> + Send;
+
+    /// As in [`crate::books::Books::lease`].
+    fn lease(&self) -> SignedDuration;
 
     /// `None`: somebody else holds the payment now.
     fn mark_payment(

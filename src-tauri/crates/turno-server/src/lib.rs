@@ -66,6 +66,7 @@ pub mod fixture;
 mod housekeeping;
 mod http;
 mod instant;
+mod kill_points;
 pub mod ledger;
 pub mod matrix;
 mod metrics;

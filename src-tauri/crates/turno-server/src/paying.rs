@@ -3,21 +3,19 @@
 //! Runs in a task that the server owns, so a till that hangs up stops nothing. Invariant: nothing is sent before the
 //! mark that it may have been is committed, and no answer is taken for a decline but a decline.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use jiff::SignedDuration;
 use turno_protocol::body::State;
 
 use crate::{
     acquirer::{Acquirer, Answer, Charge, Found, LookUp, NoAnswer},
+    kill_points::{self, KillPoint},
     ledger::{Ledger, LedgerError},
     matrix::Finished,
     metrics::{Counter, Metrics},
-    payment::{LEASE, LONGEST_LEASE, Payment, PaymentResult, PaymentState},
+    payment::{LONGEST_LEASE, Payment, PaymentResult, PaymentState, RENEWALS_A_LEASE},
 };
-
-/// A third of a lease: two renewals may be lost before anybody else believes that we are gone.
-const RENEWAL: Duration = Duration::from_secs(20);
 
 /// What became of a payment, as far as it is known.
 #[derive(Clone, Debug)]
@@ -56,14 +54,19 @@ pub(crate) struct Cashier<L> {
 impl<L: Ledger> Cashier<L> {
     /// A new reservation: ask for the money.
     pub(crate) async fn charge(&self, payment: Payment) -> Result<End, LedgerError> {
+        kill_points::reach(KillPoint::AfterReserve);
         let Some(payment) = self.ledger.mark_payment(payment).await? else { return Ok(End::InProgress) };
+        kill_points::reach(KillPoint::AfterAcquirerStarted);
         let charge = Charge {
             acquirer_payment_id: payment.acquirer_payment_id.clone(),
             reference: payment.yupy_transaction_id.to_string(),
             amount: payment.amount,
         };
         match self.while_alive(&payment, self.acquirer.charge(charge)).await? {
-            Ok(result) => self.finish(payment, result, How::Charged).await,
+            Ok(result) => {
+                kill_points::reach(KillPoint::AfterApproval);
+                self.finish(payment, result, How::Charged).await
+            }
             Err(NoAnswer) => self.give_up(payment, End::Unknown).await,
         }
     }
@@ -110,11 +113,12 @@ impl<L: Ledger> Cashier<L> {
     /// By the store's clock, which is the same for every server: when it was taken over tells what that said.
     fn is_too_soon(&self, payment: &Payment) -> bool {
         let visible = payment.charged_at.and_then(|charged| charged.checked_add(self.visibility_delay).ok());
-        let taken_over = payment.lease_until.and_then(|until| until.checked_sub(LEASE).ok());
+        let taken_over = payment.lease_until.and_then(|until| until.checked_sub(self.ledger.lease()).ok());
         visible > taken_over
     }
 
     async fn finish(&self, payment: Payment, result: PaymentResult, how: How) -> Result<End, LedgerError> {
+        kill_points::reach(KillPoint::BeforeFinalise);
         let finished = self.ledger.finish_payment(payment, result).await?;
         Ok(match finished {
             Some(Finished { payment, state })
@@ -144,9 +148,9 @@ impl<L: Ledger> Cashier<L> {
         payment: &Payment,
         mut answer: Answer<'_, T>,
     ) -> Result<Result<T, NoAnswer>, LedgerError> {
-        let renewals = LONGEST_LEASE.as_secs().unsigned_abs() / RENEWAL.as_secs();
-        for _ in 0..renewals {
-            if let Ok(answer) = tokio::time::timeout(RENEWAL, &mut answer).await {
+        let renewal = self.ledger.lease().unsigned_abs() / RENEWALS_A_LEASE;
+        for _ in 0..LONGEST_LEASE {
+            if let Ok(answer) = tokio::time::timeout(renewal, &mut answer).await {
                 return Ok(answer);
             }
             if self.ledger.renew_payment(payment.clone()).await?.is_none() {

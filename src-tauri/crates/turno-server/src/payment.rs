@@ -13,11 +13,14 @@ use turno_domain::{
 
 use crate::{caller::ScopeNumber, token::hex};
 
-/// How long an owner is believed to be alive without a sign of it.
-pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// How long an owner is believed to be alive without a sign of it, unless a ledger is opened with another time.
+pub const DEFAULT_LEASE: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long one owner may work in all, however often it renews.
-pub const LONGEST_LEASE: SignedDuration = SignedDuration::from_secs(120);
+/// Signs of life within a lease: two may be lost before anybody else believes that the owner is gone.
+pub(crate) const RENEWALS_A_LEASE: u32 = 3;
+
+/// How long one owner may work in all, however often it renews: two leases.
+pub(crate) const LONGEST_LEASE: u32 = 2 * RENEWALS_A_LEASE;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {

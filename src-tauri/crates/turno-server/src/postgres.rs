@@ -29,7 +29,10 @@ mod void;
 use deadpool_postgres::{Client, Pool};
 use jiff::SignedDuration;
 
-use crate::{ledger::LedgerError, secrets::Secrets, sqlite::DEFAULT_KEY_RETENTION, world::World};
+use crate::{
+    ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, sqlite::DEFAULT_KEY_RETENTION,
+    world::World,
+};
 use books::{PostgresBooks, Sales};
 use error::{Remedy, StoreError};
 use migration::{MIGRATIONS, Migration};
@@ -47,6 +50,7 @@ pub struct PostgresLedger {
     secrets: Secrets,
     world: World,
     key_retention: SignedDuration,
+    lease: SignedDuration,
 }
 
 /// How a ledger's database is opened.
@@ -55,12 +59,19 @@ pub struct PostgresOptions {
     /// Its clock is used for new ids only.
     pub world: World,
     pub key_retention: SignedDuration,
+    /// See [`DEFAULT_LEASE`]. The same for all servers of a database.
+    pub lease: SignedDuration,
     pub pool_size: usize,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { world: World::system(), key_retention: DEFAULT_KEY_RETENTION, pool_size: DEFAULT_POOL_SIZE }
+        Self {
+            world: World::system(),
+            key_retention: DEFAULT_KEY_RETENTION,
+            lease: DEFAULT_LEASE,
+            pool_size: DEFAULT_POOL_SIZE,
+        }
     }
 }
 
@@ -92,7 +103,7 @@ impl PostgresLedger {
         options: PostgresOptions,
         migrations: &[Migration],
     ) -> Result<Self, OpenPostgresError> {
-        let PostgresOptions { world, key_retention, pool_size } = options;
+        let PostgresOptions { world, key_retention, lease, pool_size } = options;
         let pool = connection::pool(address, pool_size)?;
         let mut client = pool.get().await.map_err(|error| LedgerError::from(StoreError::from(error)))?;
         if !migration::has_utf8(&client).await.map_err(LedgerError::from)? {
@@ -102,7 +113,7 @@ impl PostgresLedger {
         let now = transaction::clock(&client).await.map_err(LedgerError::from)?;
         let fresh = [(); 2].map(|()| world.random());
         let secrets = secret::load_or_make(&client, now, fresh).await.map_err(LedgerError::from)?;
-        Ok(Self { pool, secrets, world, key_retention })
+        Ok(Self { pool, secrets, world, key_retention, lease })
     }
 
     /// Let go of all connections.
@@ -141,7 +152,7 @@ impl PostgresLedger {
         sales: Sales,
         rule: &impl AsyncFn(&mut PostgresBooks) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut books = PostgresBooks::open(&self.pool, self.key_retention, sales).await?;
+        let mut books = PostgresBooks::open(&self.pool, self.key_retention, self.lease, sales).await?;
         match rule(&mut books).await {
             Ok(value) => books.commit().await.map(|()| value),
             Err(error) => {

@@ -26,7 +26,7 @@ use jiff::SignedDuration;
 use rusqlite::Connection;
 use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
 
-use crate::{ledger::LedgerError, secrets::Secrets, token, world::World};
+use crate::{ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, token, world::World};
 use books::SqliteBooks;
 
 pub use turno_sqlite::{Commits, WriterMode};
@@ -45,6 +45,7 @@ pub struct SqliteLedger {
     secrets: Secrets,
     world: World,
     key_retention: SignedDuration,
+    lease: SignedDuration,
     /// Owners of payments carry it: whoever started before this process did is known to be gone.
     instance: Arc<str>,
 }
@@ -56,6 +57,8 @@ pub struct SqliteOptions {
     pub writer: WriterMode,
     pub commits: Commits,
     pub key_retention: SignedDuration,
+    /// See [`DEFAULT_LEASE`].
+    pub lease: SignedDuration,
 }
 
 impl Default for SqliteOptions {
@@ -65,6 +68,7 @@ impl Default for SqliteOptions {
             writer: WriterMode::Thread,
             commits: Commits::Grouped,
             key_retention: DEFAULT_KEY_RETENTION,
+            lease: DEFAULT_LEASE,
         }
     }
 }
@@ -80,7 +84,7 @@ pub enum OpenLedgerError {
 impl SqliteLedger {
     /// Open or create the file. The first opening makes the server's secrets.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenLedgerError> {
-        let SqliteOptions { world, writer, commits, key_retention } = options;
+        let SqliteOptions { world, writer, commits, key_retention, lease } = options;
         let database = Database::open(path, MIGRATIONS, Options { mode: writer, commits })?;
         let (now, fresh) = (world.now(), [(); 2].map(|()| world.random()));
         let secrets = database
@@ -88,7 +92,7 @@ impl SqliteLedger {
             .await
             .map_err(|error| OpenLedgerError::Secrets(write_error(error)))?;
         let instance = token::hex(&world.random::<8>()).into();
-        Ok(Self { database, secrets, world, key_retention, instance })
+        Ok(Self { database, secrets, world, key_retention, lease, instance })
     }
 
     /// Commit what waits and let go of the file.
@@ -113,8 +117,7 @@ impl SqliteLedger {
     ) -> Result<T, LedgerError> {
         let ledger = self.clone();
         let write = self.database.write(move |connection| {
-            let mut books =
-                SqliteBooks::new(connection, ledger.world.now(), ledger.key_retention, &ledger.instance);
+            let mut books = SqliteBooks::new(connection, &ledger);
             work(&mut books)
         });
         write.await.map_err(write_error)

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use turno_server::{
     Administration, Config, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger, SqliteOptions, app,
@@ -34,6 +35,11 @@ pub(super) struct Serve {
     #[arg(long, env = "TURNO_RATE_BURST", default_value = "100")]
     rate_burst: NonZeroU32,
 
+    /// Seconds without a sign of life after which whoever works on a payment is believed to be gone. The same for all
+    /// servers of a database.
+    #[arg(long, env = "TURNO_LEASE_S", default_value = "60")]
+    lease_s: NonZeroU32,
+
     #[command(flatten)]
     acquirer: AcquirerArgs,
 }
@@ -41,9 +47,11 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let fixture = self.fixture.as_deref().map(read_fixture).transpose()?;
+        let lease = SignedDuration::from_secs(self.lease_s.get().into());
         match &self.database {
             DatabaseUrl::Sqlite(path) => {
                 let options = fixture.as_ref().map_or_else(SqliteOptions::default, Fixture::options);
+                let options = SqliteOptions { lease, ..options };
                 let ledger = SqliteLedger::open(path, options)
                     .await
                     .with_context(|| format!("cannot open {}", path.display()))?;
@@ -53,6 +61,7 @@ impl Serve {
             DatabaseUrl::Postgres(address) => {
                 let options =
                     fixture.as_ref().map_or_else(PostgresOptions::default, Fixture::postgres_options);
+                let options = PostgresOptions { lease, ..options };
                 let ledger =
                     PostgresLedger::open(address, options).await.context("cannot open the database")?;
                 self.serve(ledger.clone(), fixture).await?;

@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -17,7 +17,11 @@ use tokio::time::Instant;
 use turno_protocol::code::ErrorCode;
 
 use super::{answer::IDEMPOTENCY_REPLAYED, refusal::Refusal};
-use crate::{config::Config, metrics::Counter};
+use crate::{
+    config::Config,
+    kill_points::{self, KillPoint},
+    metrics::Counter,
+};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -43,6 +47,9 @@ pub(super) async fn complete(State(config): State<Config>, mut request: Request,
             Refusal::new(ErrorCode::InternalError).into_response()
         })
     };
+    if response.status() == StatusCode::CREATED {
+        kill_points::reach(KillPoint::AfterCommitBeforeReply);
+    }
     let refused = finish(&config, &mut response, id.clone());
     if is_operation {
         config.metrics.answered(refused, started.elapsed());

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     audit::{AuditEntry, AuditEvent},
     books::{Books, KeyRecord, KeyState},
-    payment::{Fence, LEASE, Payment, PaymentState, acquirer_payment_id},
+    payment::{Fence, Payment, PaymentState, acquirer_payment_id},
     request::{Faults, NewPayment},
     sale::StoredSale,
     token::hex,
@@ -179,7 +179,7 @@ pub(super) async fn claim<B: Books>(
     let attempt = payment.fence.attempt + 1;
     let mine = Payment {
         fence: Fence { owner: new_owner(books, world), attempt },
-        lease_until: books.now().checked_add(LEASE).ok(),
+        lease_until: books.now().checked_add(books.lease()).ok(),
         ..payment.clone()
     };
     if !books.replace_payment(&payment.fence, &mine).await? {
@@ -215,7 +215,7 @@ fn new_payment<B: Books>(books: &B, desk: &Desk, sale: &StoredSale, asked: NewPa
         method: asked.method,
         state: PaymentState::Reserved,
         fence: Fence { owner: new_owner(books, &desk.world), attempt: 1 },
-        lease_until: books.now().checked_add(LEASE).ok(),
+        lease_until: books.now().checked_add(books.lease()).ok(),
         charged_at: None,
     }
 }

@@ -9,7 +9,8 @@ use super::payment::{claim, final_status};
 use crate::{
     audit::{AuditEntry, AuditEvent},
     books::Books,
-    payment::{LEASE, Payment, PaymentResult, PaymentState},
+    kill_points::{self, KillPoint},
+    payment::{Payment, PaymentResult, PaymentState},
     request::{WebhookEvent, WebhookStatus},
     world::World,
 };
@@ -27,7 +28,7 @@ pub async fn mark_payment<B: Books>(books: &mut B, payment: &Payment) -> Result<
     let marked = Payment {
         state: PaymentState::AcquirerStarted,
         charged_at: Some(now),
-        lease_until: now.checked_add(LEASE).ok(),
+        lease_until: now.checked_add(books.lease()).ok(),
         ..payment.clone()
     };
     Ok(books.replace_payment(&payment.fence, &marked).await?.then_some(marked))
@@ -35,7 +36,7 @@ pub async fn mark_payment<B: Books>(books: &mut B, payment: &Payment) -> Result<
 
 /// A sign of life.
 pub async fn renew_payment<B: Books>(books: &mut B, payment: &Payment) -> Result<Option<Payment>, B::Error> {
-    let renewed = Payment { lease_until: books.now().checked_add(LEASE).ok(), ..payment.clone() };
+    let renewed = Payment { lease_until: books.now().checked_add(books.lease()).ok(), ..payment.clone() };
     Ok(books.replace_payment(&payment.fence, &renewed).await?.then_some(renewed))
 }
 
@@ -83,6 +84,7 @@ pub async fn finish_payment<B: Books>(
         };
         books.append_audit(&payment.scope.company, entry).await?;
     }
+    kill_points::reach(KillPoint::WithinFinalise);
     Ok(Some(Finished { payment: finished, state }))
 }
 

@@ -50,6 +50,7 @@ pub(super) enum Sales {
 pub(super) struct PostgresBooks {
     transaction: Transaction,
     key_retention: SignedDuration,
+    lease: SignedDuration,
     sales: Sales,
     /// What the key was when it was looked up. A transaction has one.
     key: Before,
@@ -81,10 +82,24 @@ impl Arrival {
 }
 
 impl PostgresBooks {
-    pub(super) async fn open(pool: &Pool, key_retention: SignedDuration, sales: Sales) -> Result<Self> {
+    pub(super) async fn open(
+        pool: &Pool,
+        key_retention: SignedDuration,
+        lease: SignedDuration,
+        sales: Sales,
+    ) -> Result<Self> {
         let transaction = Transaction::begin(pool).await?;
         let (arrivals, audit) = (Vec::new(), Vec::new());
-        Ok(Self { transaction, key_retention, sales, key: Before::Unknown, head: None, arrivals, audit })
+        Ok(Self {
+            transaction,
+            key_retention,
+            lease,
+            sales,
+            key: Before::Unknown,
+            head: None,
+            arrivals,
+            audit,
+        })
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -142,6 +157,10 @@ impl Books for PostgresBooks {
 
     fn now(&self) -> Timestamp {
         self.transaction.now()
+    }
+
+    fn lease(&self) -> SignedDuration {
+        self.lease
     }
 
     async fn find_key(&mut self, scope: ScopeNumber, key: &IdempotencyKey) -> Result<Option<KeyRecord>> {

@@ -1,7 +1,7 @@
 //! [`Ledger`] on PostgreSQL: rules run in transactions, look-ups in single statements on the same primary.
 
 use deadpool_postgres::Client;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use turno_domain::ids::Company;
 use turno_protocol::{audit::AuditRow, body::ChallengeView};
 
@@ -213,6 +213,10 @@ impl Ledger for PostgresLedger {
         let of = &caller.integration;
         let found = catalog::find(&self.client().await?, &of.company, &of.integration).await?;
         Ok(found.unwrap_or_else(|| StoredCatalog::empty(caller.company.currency)))
+    }
+
+    fn lease(&self) -> SignedDuration {
+        self.lease
     }
 
     fn queue_depth(&self) -> usize {

@@ -12,7 +12,7 @@ use turno_domain::{
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
 
-use super::{audit, challenge, company, credential, enrolment, key, payment, sale, void};
+use super::{SqliteLedger, audit, challenge, company, credential, enrolment, key, payment, sale, void};
 use crate::{
     audit::AuditEntry,
     books::{Books, Challenge, EnrolmentCode, KeyRecord, Verdict, VoidRecord},
@@ -25,20 +25,15 @@ use crate::{
 pub(super) struct SqliteBooks<'c> {
     pub(super) connection: &'c Connection,
     now: Timestamp,
-    key_retention: SignedDuration,
-    instance: &'c str,
+    ledger: &'c SqliteLedger,
 }
 
 impl<'c> SqliteBooks<'c> {
     /// Times are kept in milliseconds, so that an answer says the same instant now and when it is repeated.
-    pub(super) fn new(
-        connection: &'c Connection,
-        now: Timestamp,
-        key_retention: SignedDuration,
-        instance: &'c str,
-    ) -> Self {
+    pub(super) fn new(connection: &'c Connection, ledger: &'c SqliteLedger) -> Self {
+        let now = ledger.world.now();
         let now = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
-        Self { connection, now, key_retention, instance }
+        Self { connection, now, ledger }
     }
 }
 
@@ -49,12 +44,16 @@ impl Books for SqliteBooks<'_> {
         self.now
     }
 
+    fn lease(&self) -> SignedDuration {
+        self.ledger.lease
+    }
+
     async fn find_key(
         &mut self,
         scope: ScopeNumber,
         key: &IdempotencyKey,
     ) -> rusqlite::Result<Option<KeyRecord>> {
-        key::find(self.connection, scope, key, self.now, self.key_retention)
+        key::find(self.connection, scope, key, self.now, self.ledger.key_retention)
     }
 
     async fn put_key(
@@ -113,7 +112,7 @@ impl Books for SqliteBooks<'_> {
     }
 
     fn instance(&self) -> &str {
-        self.instance
+        &self.ledger.instance
     }
 
     async fn payment(

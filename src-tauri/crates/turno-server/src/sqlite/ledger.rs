@@ -1,6 +1,6 @@
 //! [`Ledger`] on SQLite: rules run on the writer, look-ups on read connections beside it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use turno_domain::ids::Company;
 use turno_protocol::{audit::AuditRow, body::ChallengeView};
@@ -179,6 +179,10 @@ impl Ledger for SqliteLedger {
             })
             .await?;
         Ok(found.unwrap_or_else(|| StoredCatalog::empty(currency)))
+    }
+
+    fn lease(&self) -> SignedDuration {
+        self.lease
     }
 
     fn queue_depth(&self) -> usize {
