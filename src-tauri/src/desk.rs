@@ -228,8 +228,9 @@ impl Desk {
     pub async fn connect(&self, request: ConnectRequest) -> Result<Frame, Problem> {
         let opened = self.opened().await?;
         let _alone = opened.setting_up.lock().await;
-        if opened.at_work().is_ok() {
-            return Err(ProblemCode::NotAllowedNow.into());
+        if let Ok(AtWork { till, .. }) = opened.at_work() {
+            till.connect(&request).await?;
+            return self.frame().await;
         }
         let till = self.open_till(&opened.folder.of(Profile::Live), None).await?;
         // A till that enrolled and was killed before the profile was chosen is enrolled all the same.

@@ -13,10 +13,9 @@ use tauri::async_runtime::{JoinHandle, spawn};
 use tokio::sync::watch;
 use turno_domain::Currency;
 use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
-use turno_protocol::secret::Secret;
 use turno_server::{
     Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, SqliteLedger,
-    SqliteOptions,
+    SqliteOptions, World,
 };
 use turno_till::Till;
 use turno_till::clock::{Clock, SystemClock};
@@ -28,8 +27,6 @@ use crate::word;
 const DATABASE: &str = "yupy.db";
 /// A line that was cut stays cut over a restart, as in life.
 const LINE_FILE: &str = "line";
-/// Used between this program and itself; whoever else reaches the loopback port of a practice server sells nothing.
-const ENROLMENT_CODE: &str = "PRACTICA";
 
 /// Who works here: id, name, role, PIN. Roles for names, so that nobody looks for a person.
 const PEOPLE: [(&str, &str, Role, &str); 2] =
@@ -93,17 +90,27 @@ impl Practice {
 
     /// Makes the till one of the invented company's, with the people whose PINs the screen shows.
     pub async fn take_in(&self, till: &Till) -> Result<(), Problem> {
-        if !till.is_enrolled() {
+        if !till.is_enrolled() || till.needs_connection() {
             // Somebody who cut the line before there was a till to cut off would never get one.
             self.set_line(PracticeLine::Online)?;
-            let request =
-                ConnectRequest { address: self.address(), enrolment_code: ENROLMENT_CODE.to_owned() };
+            // A new one each time: a copied folder is another installation, to which a used code is refused.
+            let enrolment_code = self.new_code().await.map_err(|error| {
+                tracing::error!(%error, "the practice server gives no code");
+                Problem::with(ProblemCode::PracticeFailed, error.to_string())
+            })?;
+            let request = ConnectRequest { address: self.address(), enrolment_code };
             till.connect(&request).await?;
         }
         for (person_id, name, role, pin) in PEOPLE {
             till.add_person(person_id, name, role, pin).await?;
         }
         Ok(())
+    }
+
+    async fn new_code(&self) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        let (code, text) = NewEnrolmentCode::generate(&World::system(), scope()?, DeviceId::parse("D01")?);
+        self.ledger.put_enrolment_code(code).await?;
+        Ok(text.expose().to_owned())
     }
 
     /// What the screen shows of it.
@@ -126,18 +133,20 @@ impl Practice {
 }
 
 async fn found_company(ledger: &SqliteLedger) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let scope = Scope {
-        company: Company::parse("turno-practica")?,
-        integration: Integration::parse("cajas")?,
-        environment: Environment::parse("practice")?,
-    };
+    let scope = scope()?;
     let name = "Transportes de Práctica".to_owned();
     let (company, integration) = (scope.company.clone(), scope.integration.clone());
     ledger.put_company(CompanySettings { company: company.clone(), name, currency: Currency::PEN }).await?;
     ledger.put_integration(IntegrationSettings::new(company.clone(), integration.clone())).await?;
-    ledger.put_catalog(company, integration, timetable::catalog(SystemClock.now())).await?;
-    let code = NewEnrolmentCode::with_code(&Secret::new(ENROLMENT_CODE), scope, DeviceId::parse("D01")?);
-    Ok(ledger.put_enrolment_code(code).await?)
+    Ok(ledger.put_catalog(company, integration, timetable::catalog(SystemClock.now())).await?)
+}
+
+fn scope() -> Result<Scope, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(Scope {
+        company: Company::parse("turno-practica")?,
+        integration: Integration::parse("cajas")?,
+        environment: Environment::parse("practice")?,
+    })
 }
 
 fn remembered(file: &Path) -> PracticeLine {

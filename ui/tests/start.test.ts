@@ -52,6 +52,16 @@ describe('welcome', () => {
     expect(get(testid.connectCode)).toHaveProperty('value', code);
   });
 
+  test('data that came from elsewhere are connected again, with the address that they had', async () => {
+    const { till, user } = await openPage('welcome');
+    till.becomeCarried();
+    await find(testid.reconnect);
+    expect(maybe(testid.welcomePractice)).toBeNull();
+    expect(get(testid.connectAddress)).toHaveProperty('value', 'https://yupy.pe');
+    await user.type(get(testid.connectCode), 'TURNO-1{Enter}');
+    await find(testid.managerName);
+  });
+
   test('a connected till asks for its first manager', async () => {
     const { user } = await openPage('welcome');
     await user.click(get(testid.welcomeConnect));

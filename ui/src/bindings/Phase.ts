@@ -6,4 +6,4 @@ import type { Shift } from "./Shift";
 /**
  * Where the program stands; decides which view is possible.
  */
-export type Phase = { "phase": "unavailable", problem: Problem, } | { "phase": "welcome" } | { "phase": "first_manager" } | { "phase": "locked", people: Array<Person>, last_person_id: string | null, } | { "phase": "no_shift", person: Person, } | { "phase": "selling", person: Person, shift: Shift, };
+export type Phase = { "phase": "unavailable", problem: Problem, } | { "phase": "welcome" } | { "phase": "reconnect", address: string, } | { "phase": "first_manager" } | { "phase": "locked", people: Array<Person>, last_person_id: string | null, } | { "phase": "no_shift", person: Person, } | { "phase": "selling", person: Person, shift: Shift, };

@@ -209,6 +209,8 @@ export const en: Messages = {
     connectTitle: 'Connect to YUPY',
     connectText: 'With the address and the enrolment code that your company gave you.',
     connectAction: 'Connect to YUPY',
+    reconnectText:
+      'These data come from another computer and the sales are here. Ask your company for a new code; then create the manager again.',
     address: 'YUPY’s address',
     addressHint: 'For example: yupy.company.pe',
     code: 'Enrolment code',

@@ -230,6 +230,8 @@ export const es = {
     connectTitle: 'Conectar con YUPY',
     connectText: 'Con la dirección y el código de inscripción que le dio su empresa.',
     connectAction: 'Conectar con YUPY',
+    reconnectText:
+      'Estos datos vienen de otro equipo y las ventas están aquí. Pida a su empresa un código nuevo; después cree otra vez al encargado.',
     address: 'Dirección de YUPY',
     addressHint: 'Por ejemplo: yupy.empresa.pe',
     code: 'Código de inscripción',

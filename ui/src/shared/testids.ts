@@ -62,6 +62,7 @@ export const testid = {
   attentionCount: 'attention-count',
   identityAlarm: 'identity-alarm',
   newEpoch: 'new-epoch',
+  reconnect: 'reconnect',
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,
 

@@ -175,7 +175,8 @@ enum Admitted {
 /// Counts the try, or says how long there is none. A wait that is longer than its failures ever cost began under a
 /// clock that was set back since: it begins anew, so that it neither keeps people out for days nor gives a free try.
 fn admit(conn: &Connection, person_id: &str, now: Millis) -> rusqlite::Result<Admitted> {
-    let Some(lock) = people::lock(conn, person_id)? else { return Ok(Admitted::Nobody) };
+    let known = people::lock(conn, person_id)?.filter(|lock| !lock.pin_hash.is_empty());
+    let Some(lock) = known else { return Ok(Admitted::Nobody) };
     let (left_ms, whole_ms) = (lock.locked_until.saturating_sub(now), delay_ms(lock.failures));
     if left_ms > whole_ms {
         people::lock_until(conn, person_id, now.saturating_add(whole_ms))?;

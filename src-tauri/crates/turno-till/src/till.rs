@@ -148,6 +148,12 @@ impl Till {
         self.enrolled().is_ok()
     }
 
+    /// The credential did not come with the data: a copied folder whose state folder is elsewhere or lost.
+    #[must_use]
+    pub fn needs_connection(&self) -> bool {
+        self.is_enrolled() && self.pins().secrets.credential.is_none()
+    }
+
     /// Ends sending and lets go of the folder.
     pub async fn close(&self) {
         self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner).take();

@@ -513,6 +513,10 @@ pub enum Phase {
     },
     /// Nothing is set up: *Practicar* or *Conectar con YUPY*.
     Welcome,
+    /// The data came without the credential and the PINs: a code of the same company makes it work again.
+    Reconnect {
+        address: String,
+    },
     /// Connected, but nobody can unlock it yet.
     FirstManager,
     Locked {

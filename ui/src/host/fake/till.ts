@@ -64,6 +64,12 @@ export class FakeTill implements Host {
     this.#changed();
   }
 
+  /** A till whose data were carried here without its credential. */
+  becomeCarried(): void {
+    this.#phase = { phase: 'reconnect', address: 'https://yupy.pe' };
+    this.#changed();
+  }
+
   /** A till that is connected and has nobody to unlock it. */
   becomeUnpeopled(): void {
     this.#people = [];

@@ -1,6 +1,6 @@
 //! Who may sell and who may decide. PIN hashes and the count of wrong PINs are here; the pepper is not.
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use crate::clock::Millis;
 use crate::store::words;
@@ -18,28 +18,38 @@ pub struct Lock {
     pub locked_until: Millis,
 }
 
+/// Adds a person. Somebody whose PIN was forgotten gets the new one; anybody else who is known already stays as he is.
 pub fn insert(conn: &Connection, person: &Person, pin_hash: &str) -> Result<()> {
     conn.execute(
-        "INSERT INTO people (person_id, name, role, pin_hash) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO people (person_id, name, role, pin_hash) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (person_id) DO UPDATE SET pin_hash = excluded.pin_hash WHERE people.pin_hash = ''",
         params![person.person_id, person.name, person.role.as_word(), pin_hash],
     )?;
     Ok(())
 }
 
-pub fn all(conn: &Connection) -> Result<Vec<Person>> {
-    conn.prepare_cached("SELECT person_id, name, role FROM people ORDER BY role, name, person_id")?
-        .query_map([], |row| {
-            Ok(Person {
-                person_id: row.get(0)?,
-                name: row.get(1)?,
-                role: Role::from_word(&row.get::<_, String>(2)?)?,
-            })
-        })?
-        .collect()
+fn read(row: &Row<'_>) -> Result<Person> {
+    Ok(Person {
+        person_id: row.get(0)?,
+        name: row.get(1)?,
+        role: Role::from_word(&row.get::<_, String>(2)?)?,
+    })
 }
 
+/// Everybody who can unlock the till.
+pub fn all(conn: &Connection) -> Result<Vec<Person>> {
+    conn.prepare_cached(
+        "SELECT person_id, name, role FROM people WHERE pin_hash <> '' ORDER BY role, name, person_id",
+    )?
+    .query_map([], read)?
+    .collect()
+}
+
+/// Anybody who ever worked here.
 pub fn find(conn: &Connection, person_id: &str) -> Result<Option<Person>> {
-    Ok(all(conn)?.into_iter().find(|person| person.person_id == person_id))
+    conn.prepare_cached("SELECT person_id, name, role FROM people WHERE person_id = ?1")?
+        .query_row([person_id], read)
+        .optional()
 }
 
 /// Whoever unlocked last: offered first the next time.

@@ -5,8 +5,16 @@ use rusqlite::Connection;
 use super::{Till, connection};
 use crate::clock::{Millis, rfc3339};
 use crate::store::epochs::{self, EpochRow};
+use crate::store::shifts::ShiftRow;
 use crate::store::{outbox, people, shifts};
 use crate::view::{EpochReason, Money, NewEpoch, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
+
+/// The open shift and who opened it.
+fn shift(conn: &Connection) -> rusqlite::Result<Option<(ShiftRow, Option<Person>)>> {
+    let Some(row) = shifts::current(conn)? else { return Ok(None) };
+    let opened_by = people::find(conn, &row.opened_by)?;
+    Ok(Some((row, opened_by)))
+}
 
 /// How long people are told of new letters on their tickets when nothing else is to be said about it.
 const NEW_EPOCH_SHOWN_MS: Millis = 24 * 60 * 60 * 1_000;
@@ -27,15 +35,17 @@ impl Till {
         let (people, last_person_id, shift) = self
             .inner
             .db
-            .read(|conn| Ok((people::all(conn)?, people::last_unlocked(conn)?, shifts::current(conn)?)))
+            .read(|conn| Ok((people::all(conn)?, people::last_unlocked(conn)?, shift(conn)?)))
             .await?;
-        if people.is_empty() {
+        if self.needs_connection() {
+            return Ok(Phase::Reconnect { address: enrolled.enrolment.address.clone() });
+        }
+        if people.iter().all(|person| person.role == Role::Cashier) {
             return Ok(Phase::FirstManager);
         }
         let Ok(person) = self.unlocked() else { return Ok(Phase::Locked { people, last_person_id }) };
-        let Some(row) = shift else { return Ok(Phase::NoShift { person }) };
+        let Some((row, opened_by)) = shift else { return Ok(Phase::NoShift { person }) };
         let money = |minor| Money { minor, currency: enrolled.enrolment.currency.code().to_owned() };
-        let opened_by = people.into_iter().find(|person| person.person_id == row.opened_by);
         let shift = Shift {
             shift_id: format!("S{}", row.shift_number),
             opened_at: rfc3339(row.opened_at),

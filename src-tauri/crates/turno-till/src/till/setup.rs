@@ -23,12 +23,14 @@ const CATALOG_EVERY: Duration = Duration::from_secs(15 * 60);
 const CATALOG_RETRY: Duration = Duration::from_secs(60);
 
 impl Till {
-    /// Exchanges an enrolment code; afterwards the till sells for the company that gave it.
+    /// Exchanges an enrolment code; afterwards the till sells for the company that gave it. A till without its
+    /// credential is connected again, to the company that it sold for: what waits in it belongs there.
     ///
     /// # Errors
     /// `address_invalid`, `address_unreachable`, `not_yupy`, `enrolment_refused`; nothing is half set up.
     pub async fn connect(&self, request: &ConnectRequest) -> Result<(), Problem> {
-        if self.is_enrolled() {
+        let before = self.enrolled().ok();
+        if before.is_some() && !self.needs_connection() {
             return Err(ProblemCode::NotAllowedNow.into());
         }
         let options = &self.inner.options;
@@ -36,6 +38,9 @@ impl Till {
         let answer =
             enrol::enrol(&*transport, &*options.entropy, self.inner.installation_id, &request.enrolment_code)
                 .await?;
+        if before.is_some_and(|before| before.context.scope != answer.scope()) {
+            return Err(Problem::with(ProblemCode::EnrolmentRefused, "other_company"));
+        }
         let credential = answer.credential.expose();
         let transport = (options.connector)(&request.address, Some(credential))?;
         let catalog =

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use turno_till::transport::{Failure, Method, Request, Sending, Transport};
 
-use crate::support::{Reply, about_the_till, error, json_answer};
+use crate::support::{Reply, about_the_till, error, json_answer, with_members};
 
 #[derive(Default)]
 pub struct Books {
@@ -24,7 +24,9 @@ impl Books {
         let body =
             request.body.as_deref().map(|body| serde_json::from_slice(body).unwrap()).unwrap_or_default();
         if let Some(reply) = about_the_till(request, &body) {
-            return reply;
+            // One code is another company's.
+            let company = if body["enrolment_code"] == "OTHER" { "B" } else { "A" };
+            return if body.is_null() { reply } else { with_members(reply, &json!({ "company": company })) };
         }
         if request.method == Method::Get {
             return self.list(&request.path);

@@ -10,12 +10,17 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use turno_till::machine::Machine;
-use turno_till::view::{EpochReason, LookAlikePolicy, NewEpoch, SaleReason, SaleState, SaleSummary};
+use turno_till::view::{
+    ConnectRequest, CreateManagerRequest, EpochReason, LookAlikePolicy, NewEpoch, Phase, ProblemCode,
+    SaleReason, SaleState, SaleSummary, UnlockRequest,
+};
 use turno_till::{Options, PinCost, Till};
 
 use crate::books::{Books, Wire};
 use crate::crash::disk::audited;
-use crate::support::{HandClock, MORNING, Seeded, charge, fare, options, recorded, set_up, unlock};
+use crate::support::{
+    CASHIER_PIN, HandClock, MANAGER_PIN, MORNING, Seeded, charge, fare, options, recorded, set_up, unlock,
+};
 
 /// A machine with a state folder, on which data folders are opened.
 struct Place {
@@ -370,15 +375,41 @@ async fn without_what_is_kept_outside_the_folder_is_a_copy_whose_pins_are_lost()
     let folder = world.new_till().await;
     folder.sell().await;
     folder.until_settled().await;
-    let path = folder.close().await;
+    folder.close().await;
     fs::remove_dir_all(&world.home.secrets).unwrap();
     let again = world.open("data", &world.home, MORNING + 60_000).await;
     assert_eq!(again.reason().await, Some(EpochReason::WitnessMissing));
-    again.till.close().await;
-    let file = rusqlite::Connection::open(path.join("till.db")).unwrap();
-    let usable: i64 =
-        file.query_row("SELECT count(*) FROM people WHERE pin_hash <> ''", [], |row| row.get(0)).unwrap();
-    assert_eq!(usable, 0);
+    let Phase::Reconnect { address } = again.till.phase().await.unwrap() else { panic!("as if nothing was") };
+    let manager = || CreateManagerRequest { name: "Encargado".to_owned(), pin: MANAGER_PIN.to_owned() };
+    let stranger = again.till.create_manager(&manager()).await.unwrap_err();
+    assert_eq!(stranger.code, ProblemCode::NotAllowedNow, "whoever has a copy is not its manager");
+    let pin = UnlockRequest { person_id: "c".to_owned(), pin: CASHIER_PIN.to_owned() };
+    assert_eq!(again.till.unlock(&pin).await.unwrap_err().code, ProblemCode::PinWrong);
+
+    let connect = ConnectRequest { address, enrolment_code: "C".to_owned() };
+    again.till.connect(&connect).await.unwrap();
+    assert_eq!(again.till.phase().await.unwrap(), Phase::FirstManager);
+    again.till.create_manager(&manager()).await.unwrap();
+    let Phase::Locked { people, .. } = again.till.phase().await.unwrap() else { panic!("not locked") };
+    assert_eq!(people.len(), 1, "nobody is offered who cannot unlock");
+    let pin = UnlockRequest { person_id: people[0].person_id.clone(), pin: MANAGER_PIN.to_owned() };
+    again.till.unlock(&pin).await.unwrap();
+    again.sell().await;
+    let sales = again.until_settled().await;
+    assert!(all_accepted(&sales) && sales.len() == 2, "{sales:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_is_connected_again_to_its_own_company_and_to_no_other() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    folder.close().await;
+    fs::remove_dir_all(&world.home.secrets).unwrap();
+    let again = world.open("data", &world.home, MORNING + 60_000).await;
+    let connect =
+        ConnectRequest { address: "http://yupy.test".to_owned(), enrolment_code: "OTHER".to_owned() };
+    assert_eq!(again.till.connect(&connect).await.unwrap_err().code, ProblemCode::EnrolmentRefused);
+    assert!(again.till.needs_connection());
 }
 
 /// The program is killed while the guard is at work, behind every write there is, and opened again.

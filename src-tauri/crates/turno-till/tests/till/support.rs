@@ -137,7 +137,7 @@ impl Yupy {
         }
         if let Some(reply) = about_the_till(request, &body) {
             let enrolment = self.enrolment.lock().unwrap();
-            let members = enrolment.as_object().filter(|_| request.method == Method::Post);
+            let members = Some(&*enrolment).filter(|it| it.is_object() && request.method == Method::Post);
             return members.map_or_else(|| reply.clone(), |members| with_members(reply.clone(), members));
         }
         if let Some(failure) = *self.always.lock().unwrap() {
@@ -169,9 +169,9 @@ impl Transport for Yupy {
     }
 }
 
-fn with_members(reply: Reply, members: &serde_json::Map<String, Value>) -> Reply {
+pub fn with_members(reply: Reply, members: &Value) -> Reply {
     let mut body: Value = serde_json::from_slice(&reply?.body).unwrap();
-    body.as_object_mut().unwrap().extend(members.clone());
+    body.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     json_answer(200, &body)
 }
 
