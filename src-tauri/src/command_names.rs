@@ -18,6 +18,7 @@ pub const COMMANDS: &[&str] = &[
     "pending",
     "recent_sales",
     "send_now",
+    "pause_sending",
     "reviews",
     "decide",
     "set_practice_line",

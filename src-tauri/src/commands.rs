@@ -6,8 +6,9 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, CreateManagerRequest, Decide, DraftOpened, Frame, Offer,
-    OpenShiftRequest, PageRequest, Problem, Quote, QuoteRequest, Review, SalePage, SearchOffersRequest,
-    SeatMap, SeatMapRequest, SendReport, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+    OpenShiftRequest, PageRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Review, SalePage,
+    SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetLanguageRequest, SetPracticeLineRequest,
+    UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -33,6 +34,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         pending,
         recent_sales,
         send_now,
+        pause_sending,
         reviews,
         decide,
         set_practice_line,
@@ -118,6 +120,11 @@ async fn recent_sales(desk: State<'_, Desk>, request: PageRequest) -> Answer<Sal
 #[tauri::command]
 async fn send_now(desk: State<'_, Desk>) -> Answer<SendReport> {
     desk.till().await?.send_now().await
+}
+
+#[tauri::command]
+async fn pause_sending(desk: State<'_, Desk>, request: PauseSendingRequest) -> Answer<Frame> {
+    desk.pause_sending(request).await
 }
 
 #[tauri::command]

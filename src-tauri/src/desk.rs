@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, watch};
 use turno_till::view::{
-    ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, Phase, Problem,
-    ProblemCode, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+    ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest,
+    Phase, Problem, ProblemCode, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -264,6 +264,11 @@ impl Desk {
 
     pub async fn open_shift(&self, request: OpenShiftRequest) -> Result<Frame, Problem> {
         self.till().await?.open_shift(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn pause_sending(&self, request: PauseSendingRequest) -> Result<Frame, Problem> {
+        self.till().await?.pause_sending(&request).await?;
         self.frame().await
     }
 

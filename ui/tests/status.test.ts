@@ -185,3 +185,33 @@ describe('the practice network', () => {
     expect(maybe(testid.practiceLine('online'))).toBeNull();
   });
 });
+
+test.each([
+  [7 * 60, 'adelantado 7 min'],
+  [-25 * 3600, 'atrasado 25 h'],
+])('a clock that is %i s off is said in words', async (ahead, words) => {
+  const { till } = await openPage();
+  expect(maybe(testid.wrongClock)).toBeNull();
+  till.clockAheadS = ahead;
+  till.hint();
+  expect((await find(testid.wrongClock)).textContent).toContain(words);
+  till.clockAheadS = null;
+  till.hint();
+  await waitFor(() => expect(maybe(testid.wrongClock)).toBeNull());
+});
+
+test('sending can be switched off and on, and the sale that waits says why', async () => {
+  const { user } = await openPage();
+  await user.keyboard('{F3}');
+  await user.click(await find(testid.pauseSending));
+  await expectState(testid.connection, 'paused');
+  expect(maybe(testid.sendNow)).toBeNull();
+  await user.keyboard('{F2}');
+  await sellSeat(user, '20:30', '12A');
+  await user.keyboard('{F3}');
+  await waitFor(() => expect(document.body.textContent).toContain(messages.es.saleReason.paused));
+  expect(get(testid.pendingCount).dataset['count']).toBe('1');
+  await user.click(get(testid.pauseSending));
+  await expectState(testid.connection, 'online');
+  await waitFor(() => expect(get(testid.pendingCount).dataset['count']).toBe('0'));
+});

@@ -39,6 +39,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['pending', 'pending', 'request'],
   ['recentSales', 'recent_sales', 'request'],
   ['sendNow', 'send_now', 'nothing'],
+  ['pauseSending', 'pause_sending', 'request'],
   ['reviews', 'reviews', 'nothing'],
   ['decide', 'decide', 'request'],
   ['setPracticeLine', 'set_practice_line', 'request'],

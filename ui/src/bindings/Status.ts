@@ -15,6 +15,10 @@ pending_count: number, in_review_count: number, needs_attention_count: number,
  */
 identity_collision_count: number, 
 /**
+ * By how many seconds this machine's clock is ahead of YUPY's (below zero: behind), when that is too much.
+ */
+clock_ahead_s: number | null, 
+/**
  * The guard fired lately, or sales of before it are not settled.
  */
 new_epoch: NewEpoch | null, };

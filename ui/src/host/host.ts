@@ -12,6 +12,7 @@ import type { Frame } from '../bindings/Frame';
 import type { Offer } from '../bindings/Offer';
 import type { OpenShiftRequest } from '../bindings/OpenShiftRequest';
 import type { PageRequest } from '../bindings/PageRequest';
+import type { PauseSendingRequest } from '../bindings/PauseSendingRequest';
 import type { Quote } from '../bindings/Quote';
 import type { QuoteRequest } from '../bindings/QuoteRequest';
 import type { Review } from '../bindings/Review';
@@ -41,6 +42,7 @@ export interface Host {
   pending(request: PageRequest): Promise<SalePage>;
   recentSales(request: PageRequest): Promise<SalePage>;
   sendNow(): Promise<SendReport>;
+  pauseSending(request: PauseSendingRequest): Promise<Frame>;
   reviews(): Promise<Review[]>;
   decide(request: Decide): Promise<Frame>;
   setPracticeLine(request: SetPracticeLineRequest): Promise<Frame>;

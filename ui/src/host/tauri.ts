@@ -24,6 +24,7 @@ export const tauriHost: Host = {
   pending: (request) => invoke('pending', { request }),
   recentSales: (request) => invoke('recent_sales', { request }),
   sendNow: () => invoke('send_now'),
+  pauseSending: (request) => invoke('pause_sending', { request }),
   reviews: () => invoke('reviews'),
   decide: (request) => invoke('decide', { request }),
   setPracticeLine: (request) => invoke('set_practice_line', { request }),

@@ -23,7 +23,7 @@ const connection: Messages['connection'] = {
     advice: 'Tell the manager. Nothing is lost.',
   },
   wrong_address: { label: 'YUPY’s address is wrong', advice: 'Tell the manager. Nothing is lost.' },
-  paused: { label: 'Sending is paused', advice: 'Somebody stopped it. Sales wait here.' },
+  paused: { label: 'Sending is paused', advice: 'Resume it in Pending. You can go on selling.' },
 };
 
 /** What the till says about a connection that failed, in this language. */
@@ -274,6 +274,10 @@ export const en: Messages = {
       (toLookUp > 0
         ? ` ${count(toLookUp, 'sale', 'sales')} of before: looked up at YUPY before sending.`
         : ''),
+    clockAhead: (duration) =>
+      `This machine’s clock is ${duration} ahead. Set it right: sales carry this time.`,
+    clockBehind: (duration) =>
+      `This machine’s clock is ${duration} behind. Set it right: sales carry this time.`,
     nextTry: (duration) => `next try in ${duration}`,
     tryingNow: 'trying now',
     since: (time) => `since ${time}`,
@@ -364,6 +368,8 @@ export const en: Messages = {
     empty: 'Nothing pending: YUPY confirmed every sale.',
     sendNow: 'Send now',
     sending: 'Sending…',
+    pause: 'Work offline',
+    resume: 'Resume sending',
     nothingToSend: 'There was nothing to send now.',
     report: (attempted, accepted, left) =>
       `${attempted} tried: YUPY confirmed ${accepted}. ${left} still to be confirmed.`,

@@ -38,7 +38,7 @@ const connection: Record<ConnectionState, ConnectionWords> = {
   unreachable: { label: 'YUPY no responde', advice: 'Siga vendiendo; se reintenta solo.' },
   credential_refused: { label: 'YUPY no reconoce esta caja', advice: 'Avise al encargado. Nada se pierde.' },
   wrong_address: { label: 'Dirección de YUPY incorrecta', advice: 'Avise al encargado. Nada se pierde.' },
-  paused: { label: 'Envío en pausa', advice: 'Alguien lo detuvo. Las ventas esperan.' },
+  paused: { label: 'Envío en pausa', advice: 'Reanúdelo en Pendientes. Puede seguir vendiendo.' },
 };
 
 /** What the till says about a connection that failed, in this language. */
@@ -295,6 +295,10 @@ export const es = {
       (toLookUp > 0
         ? ` ${count(toLookUp, 'venta', 'ventas')} de antes: se busca en YUPY antes de enviar.`
         : ''),
+    clockAhead: (duration: string) =>
+      `El reloj de este equipo está adelantado ${duration}. Corríjalo: las ventas llevan esa hora.`,
+    clockBehind: (duration: string) =>
+      `El reloj de este equipo está atrasado ${duration}. Corríjalo: las ventas llevan esa hora.`,
     nextTry: (duration: string) => `reintento en ${duration}`,
     tryingNow: 'intentando ahora',
     since: (time: string) => `desde ${time}`,
@@ -385,6 +389,8 @@ export const es = {
     empty: 'No hay pendientes: YUPY confirmó todas las ventas.',
     sendNow: 'Enviar ahora',
     sending: 'Enviando…',
+    pause: 'Trabajar sin conexión',
+    resume: 'Reanudar envío',
     nothingToSend: 'No había nada que enviar ahora.',
     report: (attempted: number, accepted: number, left: number) =>
       `Se intentó con ${attempted}: YUPY confirmó ${accepted}. Quedan ${left} por confirmar.`,

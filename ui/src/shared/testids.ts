@@ -57,6 +57,7 @@ export const testid = {
   lookAlikeBack: 'look-alike-back',
 
   connection: 'connection',
+  wrongClock: 'wrong-clock',
   pendingCount: 'pending-count',
   reviewCount: 'review-count',
   attentionCount: 'attention-count',
@@ -66,6 +67,7 @@ export const testid = {
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,
 
+  pauseSending: 'pause-sending',
   sendNow: 'send-now',
   sendReport: 'send-report',
   sale: (externalId: string) => `sale-${externalId}`,

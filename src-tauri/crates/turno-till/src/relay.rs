@@ -14,6 +14,7 @@ use crate::answer::{Verdict, WaitCause};
 use crate::clock::{Millis, SharedClock};
 use crate::random::{SharedEntropy, roll};
 use crate::settle::{self, Context};
+use crate::store::audit::{self, Event};
 use crate::store::outbox as entries;
 use crate::transport::SharedTransport;
 use crate::view::ConnectionState;
@@ -21,7 +22,9 @@ use crate::view::ConnectionState;
 mod flight;
 mod line;
 mod ping;
+use flight::Flown;
 pub use line::{Change, Line, Permit};
+use ping::Ponged;
 
 /// Requests on their way at once: enough to hide a slow line's delay, few enough for YUPY's patience.
 pub const PARALLEL: usize = 4;
@@ -40,6 +43,8 @@ pub struct Parts {
     pub clock: SharedClock,
     pub entropy: SharedEntropy,
     pub context: Context,
+    /// Since when a person has sending switched off.
+    pub paused_since: Option<Millis>,
     /// Bumped whenever something on the screen may have changed.
     pub changes: watch::Sender<u64>,
 }
@@ -59,6 +64,7 @@ pub struct Relay {
     wake: Arc<Notify>,
     commands: mpsc::Sender<oneshot::Sender<SendNow>>,
     line: watch::Receiver<Line>,
+    paused_since: Arc<watch::Sender<Option<Millis>>>,
 }
 
 impl Relay {
@@ -68,8 +74,10 @@ impl Relay {
         let wake = Arc::new(Notify::new());
         let (commands, inbox) = mpsc::channel(8);
         let (line_out, line) = watch::channel(Line::default());
+        let paused_since = Arc::new(watch::Sender::new(parts.paused_since));
         let driver = Driver {
             parts,
+            paused_since: paused_since.subscribe(),
             wake: Arc::clone(&wake),
             line: Line::default(),
             line_out,
@@ -79,7 +87,18 @@ impl Relay {
             ping_at: Millis::MIN,
         };
         let task = Arc::new(Task(tokio::spawn(driver.run(inbox)).abort_handle()));
-        Self { _task: task, wake, commands, line }
+        Self { _task: task, wake, commands, line, paused_since }
+    }
+
+    /// Since when a person has sending switched off.
+    #[must_use]
+    pub fn paused_since(&self) -> Option<Millis> {
+        *self.paused_since.borrow()
+    }
+
+    /// From now on nothing more leaves, or everything that waits does. What is on its way ends as it ends.
+    pub fn pause(&self, since: Option<Millis>) {
+        self.paused_since.send_replace(since);
     }
 
     /// There may be something to send. Any number of calls make one run.
@@ -128,12 +147,13 @@ struct Driver {
     /// sent that nobody sends.
     suspect: bool,
     ping_at: Millis,
+    paused_since: watch::Receiver<Option<Millis>>,
 }
 
 /// What came back from the line.
 enum Landed {
-    Sale(Verdict),
-    Ping(Option<Verdict>),
+    Sale(Flown),
+    Ping(Ponged),
 }
 
 impl Driver {
@@ -153,6 +173,7 @@ impl Driver {
                     None => break,
                 },
                 () = self.wake.notified() => {}
+                Ok(()) = self.paused_since.changed() => self.try_everything().await,
                 () = tokio::time::sleep(sleep) => {}
             }
             let now = tokio::time::Instant::now();
@@ -165,6 +186,9 @@ impl Driver {
         let now = self.now();
         if self.suspect && self.flights.is_empty() {
             self.suspect = !self.give_back().await;
+        }
+        if self.paused_since.borrow().is_some() {
+            return LONGEST_SLEEP;
         }
         let (places, until) = match self.line.permit(now) {
             Permit::Free => (PARALLEL.saturating_sub(self.flights.len()), now),
@@ -250,22 +274,31 @@ impl Driver {
     fn crashed(&mut self, error: &JoinError) -> Landed {
         tracing::error!(%error, "an attempt ended in a bug; its sale is tried again");
         self.suspect = true;
-        Landed::Sale(Verdict::Wait { cause: WaitCause::UnusableAnswer, retry_after_ms: None })
+        let verdict = Verdict::Wait { cause: WaitCause::UnusableAnswer, retry_after_ms: None };
+        Landed::Sale(Flown { verdict, clocks: None })
     }
 
     async fn landed(&mut self, landed: Landed) {
         let (now, roll) = (self.now(), roll(&*self.parts.entropy));
-        let change = match &landed {
-            Landed::Ping(None) => self.line.spoke(now),
-            Landed::Ping(Some(trouble)) => self.line.heard(trouble, now, roll),
-            Landed::Sale(verdict) => {
+        let (change, clocks) = match &landed {
+            Landed::Ping(Ponged { trouble, yupy_at }) => {
+                let change = match trouble {
+                    None => self.line.spoke(now),
+                    Some(trouble) => self.line.heard(trouble, now, roll),
+                };
+                (change, yupy_at.map(|yupys| (now, yupys)))
+            }
+            Landed::Sale(Flown { verdict, clocks }) => {
                 for waiter in &mut self.waiters {
                     waiter.so_far.attempted += 1;
                     waiter.so_far.accepted += u32::from(matches!(verdict, Verdict::Accepted(_)));
                 }
-                self.line.heard(verdict, now, roll)
+                (self.line.heard(verdict, now, roll), *clocks)
             }
         };
+        if let Some((ours, yupys)) = clocks {
+            self.compare(ours, yupys).await;
+        }
         self.line_out.send_replace(self.line.clone());
         if change.recovered {
             self.hasten().await;
@@ -276,9 +309,28 @@ impl Driver {
     async fn send_now(&mut self, answer: oneshot::Sender<SendNow>) {
         let deadline = tokio::time::Instant::now() + SEND_NOW_LIMIT;
         self.waiters.push(Waiter { answer, so_far: SendNow::default(), deadline });
+        self.try_everything().await;
+    }
+
+    /// A person wants it: neither the line nor a sale waits for its time.
+    async fn try_everything(&mut self) {
         self.line.allow_probe(self.now());
         self.ping_at = self.now();
         self.hasten().await;
+    }
+
+    /// A clock that is found wrong is written down once, until it is right again.
+    async fn compare(&mut self, ours: Millis, yupys: Millis) {
+        let was_wrong = self.line.wrong_clock().is_some();
+        self.line.compared(ours, yupys);
+        let Some(ahead_ms) = self.line.wrong_clock().filter(|_| !was_wrong) else { return };
+        let noted = move |conn: &rusqlite::Connection| {
+            let data = serde_json::json!({ "ahead_ms": ahead_ms });
+            audit::append(conn, ours, &audit::Entry { data, ..audit::Entry::new(Event::ClockWrong) })
+        };
+        if let Err(error) = self.parts.db.write(noted).await {
+            tracing::error!(%error, ahead_ms, "this machine's clock is wrong, and the audit does not know");
+        }
     }
 
     /// Sales that are marked as sent and are not on their way wait again, with their keys.

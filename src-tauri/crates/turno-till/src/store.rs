@@ -24,9 +24,10 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 3] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
+    Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
 ];
 
 /// Opens the database in a folder that exists, or makes it.

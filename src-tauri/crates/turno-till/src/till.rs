@@ -166,6 +166,11 @@ impl Till {
         enrolled.clone().ok_or_else(|| ProblemCode::NotAllowedNow.into())
     }
 
+    /// A person wants nothing to leave this machine.
+    fn is_sending_paused(&self) -> bool {
+        self.enrolled().is_ok_and(|enrolled| enrolled.relay.paused_since().is_some())
+    }
+
     fn catalog(&self) -> Result<Arc<Catalog>, Problem> {
         Ok(Arc::clone(&self.enrolled()?.catalog.read().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -197,6 +202,13 @@ impl Till {
 }
 
 fn connection(relay: &Relay) -> Connection {
+    if let Some(since) = relay.paused_since() {
+        return Connection {
+            state: ConnectionState::Paused,
+            since: Some(rfc3339(since)),
+            next_attempt_at: None,
+        };
+    }
     let line = relay.line();
     let waiting = line.state != ConnectionState::Online;
     Connection {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use turno_protocol::strict_json;
 
 use crate::answer::WaitCause;
+use crate::clock::Millis;
 
 mod http;
 pub use http::{AddressError, HttpTransport, Timeouts};
@@ -98,6 +99,12 @@ impl Response {
         strict_json::parse(&self.body).ok().filter(Value::is_object)
     }
 
+    /// What the server's clock said when it answered.
+    #[must_use]
+    pub fn answered_at(&self) -> Option<Millis> {
+        Some(rfc2822::parse(self.date.as_deref()?.trim()).ok()?.timestamp().as_millisecond())
+    }
+
     /// How long the server asks us to wait: whole seconds, or a date read against the answer's own `Date`, so
     /// that a wrong clock here changes nothing. Whatever is neither counts as not said.
     #[must_use]
@@ -108,8 +115,7 @@ impl Response {
             return Some(said.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(1_000));
         }
         let until = rfc2822::parse(said).ok()?.timestamp();
-        let answered = rfc2822::parse(self.date.as_deref()?.trim()).ok()?.timestamp();
-        Some(until.as_millisecond().saturating_sub(answered.as_millisecond()).max(0))
+        Some(until.as_millisecond().saturating_sub(self.answered_at()?).max(0))
     }
 }
 

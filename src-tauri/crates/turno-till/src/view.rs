@@ -118,6 +118,8 @@ pub struct Status {
     pub needs_attention_count: u32,
     /// Answers that show this till's identity used by another one. Never zero again by itself.
     pub identity_collision_count: u32,
+    /// By how many seconds this machine's clock is ahead of YUPY's (below zero: behind), when that is too much.
+    pub clock_ahead_s: Option<i64>,
     /// The guard fired lately, or sales of before it are not settled.
     pub new_epoch: Option<NewEpoch>,
 }
@@ -683,6 +685,13 @@ pub struct QuoteRequest {
 pub struct PageRequest {
     /// The `next` of the page before; null for the first page.
     pub after: Option<i64>,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct PauseSendingRequest {
+    pub paused: bool,
 }
 
 #[derive(Clone, Debug, Deserialize, TS)]

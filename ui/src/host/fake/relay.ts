@@ -37,6 +37,7 @@ export class FakeRelay {
   readonly #sold: Sold[] = [];
   readonly #reviews = new Map<string, Review>();
   #connection: ConnectionState = 'unknown';
+  #paused = false;
   #since: string | null = null;
   #questions = 0;
 
@@ -51,14 +52,14 @@ export class FakeRelay {
   get reviews(): Review[] {
     return [...this.#reviews.values()];
   }
-  get status(): Omit<Status, 'identity_collision_count' | 'new_epoch'> {
+  get status(): Omit<Status, 'identity_collision_count' | 'new_epoch' | 'clock_ahead_s'> {
     const count = (wanted: (sale: SaleSummary) => boolean) => this.sales.filter(wanted).length;
     const next = this.sales.map((sale) => sale.next_attempt_at).filter((at) => at !== null);
     return {
       connection: {
-        state: this.#connection,
+        state: this.#paused ? 'paused' : this.#connection,
         since: this.#since,
-        next_attempt_at: next.toSorted()[0] ?? null,
+        next_attempt_at: this.#paused ? null : (next.toSorted()[0] ?? null),
       },
       pending_count: count(isUnsettled),
       in_review_count: count((sale) => sale.state === 'in_review'),
@@ -83,7 +84,7 @@ export class FakeRelay {
   }
 
   async sendNow(): Promise<SendReport> {
-    const waiting = this.#sold.filter(({ summary }) => summary.state === 'queued');
+    const waiting = this.#paused ? [] : this.#sold.filter(({ summary }) => summary.state === 'queued');
     for (const sold of waiting) this.#attempt(sold);
     await new Promise((resolve) => setTimeout(resolve, this.#answerTime));
     for (const sold of waiting) if (sold.summary.state === 'sending') this.#settle(sold);
@@ -94,6 +95,13 @@ export class FakeRelay {
       still_pending: pending_count,
       connection,
     };
+  }
+
+  /** Nothing leaves while it is so; afterwards everything that waits does. */
+  pause(paused: boolean): void {
+    this.#paused = paused;
+    for (const sold of this.#sold) if (sold.summary.state === 'queued') this.#attempt(sold);
+    this.#changed();
   }
 
   decide(review: Review, decision: Decision): void {
@@ -135,6 +143,7 @@ export class FakeRelay {
 
   #attempt(sold: Sold): void {
     if (sold.timer) clearTimeout(sold.timer);
+    if (this.#paused) return;
     this.#update(sold, {
       state: 'sending',
       standing: 'unconfirmed',

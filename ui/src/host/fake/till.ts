@@ -51,6 +51,7 @@ export class FakeTill implements Host {
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
   identityCollisions = 0;
+  clockAheadS: number | null = null;
   newEpoch: NewEpoch | null = null;
 
   /** `answerMs` is how long YUPY takes. */
@@ -206,6 +207,12 @@ export class FakeTill implements Host {
     return this.#relay.sendNow();
   };
 
+  pauseSending: Host['pauseSending'] = ({ paused }) =>
+    this.#answer('pause_sending', () => {
+      this.#relay.pause(paused);
+      return this.#frame();
+    });
+
   reviews = (): Promise<Review[]> => this.#answer('reviews', () => this.#relay.reviews);
 
   decide: Host['decide'] = ({ external_transaction_id, challenge_id, decision, ...approval }) =>
@@ -326,6 +333,7 @@ export class FakeTill implements Host {
             ...this.#relay.status,
             identity_collision_count: this.identityCollisions,
             new_epoch: this.newEpoch,
+            clock_ahead_s: this.clockAheadS,
           }
         : null,
       practice: this.#practice

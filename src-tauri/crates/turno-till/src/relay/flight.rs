@@ -93,11 +93,25 @@ fn board(
     }))
 }
 
+/// How an attempt ended.
+pub struct Flown {
+    pub verdict: Verdict,
+    /// Our time and YUPY's when the answer came.
+    pub clocks: Option<(Millis, Millis)>,
+}
+
 /// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
-pub async fn fly(parts: Parts, flight: Flight) -> Verdict {
-    let (outcome, verdict) =
-        ask(&*parts.transport, flight.request, &flight.expected, flight.look_up_first).await;
+pub async fn fly(parts: Parts, flight: Flight) -> Flown {
+    let Flight { sequence, attempt_id, request, expected, look_up_first } = flight;
+    let (outcome, verdict) = ask(&*parts.transport, request, &expected, look_up_first).await;
     let record = Record::of(&outcome, &verdict);
+    let clocks = record.yupy_at.map(|yupys| (parts.clock.now().as_millisecond(), yupys));
+    settle(&parts, (sequence, attempt_id), &verdict, &record).await;
+    Flown { verdict, clocks }
+}
+
+/// Writes down how an attempt ended, however long the disk takes.
+async fn settle(parts: &Parts, (sequence, attempt_id): (i64, i64), verdict: &Verdict, record: &Record) {
     let jitter = roll(&*parts.entropy);
     loop {
         let (context, record) = (parts.context.clone(), record.clone());
@@ -106,17 +120,17 @@ pub async fn fly(parts: Parts, flight: Flight) -> Verdict {
         let written = parts
             .db
             .write(move |db| {
-                attempts::finish(db, flight.attempt_id, now, &record.as_finished())?;
-                settle::apply(db, &context, flight.sequence, &event, record.detail.as_deref(), now)
+                attempts::finish(db, attempt_id, now, &record.as_finished())?;
+                settle::apply(db, &context, sequence, &event, record.detail.as_deref(), now)
             })
             .await;
         match written {
-            Ok(_) | Err(WriteError::Closed) => return verdict,
+            Ok(_) | Err(WriteError::Closed) => return,
             Err(WriteError::Rejected(error)) if is_about_the_row(&error) => {
-                tracing::error!(%error, sequence = flight.sequence, "an answer fits no row; the sale is set aside");
-                let set_aside = parts.db.write(move |db| entries::set_aside(db, flight.sequence, now)).await;
+                tracing::error!(%error, sequence, "an answer fits no row; the sale is set aside");
+                let set_aside = parts.db.write(move |db| entries::set_aside(db, sequence, now)).await;
                 if set_aside.is_ok() {
-                    return verdict;
+                    return;
                 }
                 tokio::time::sleep(DISK_RETRY).await;
             }
@@ -153,6 +167,7 @@ struct Record {
     outcome: &'static str,
     status: Option<u16>,
     yupy_request_id: Option<String>,
+    yupy_at: Option<Millis>,
     may_have_arrived: bool,
     detail: Option<String>,
 }
@@ -174,6 +189,7 @@ impl Record {
             outcome: word,
             status: answer.map(|answer| answer.status),
             yupy_request_id: answer.and_then(|answer| answer.request_id.clone()),
+            yupy_at: answer.and_then(Response::answered_at),
             may_have_arrived: match verdict {
                 Verdict::Wait { cause, .. } => cause.may_have_arrived(),
                 Verdict::Pause(_) => false,
@@ -193,6 +209,7 @@ impl Record {
             outcome: self.outcome,
             status: self.status,
             yupy_request_id: self.yupy_request_id.as_deref(),
+            yupy_at: self.yupy_at,
             may_have_arrived: self.may_have_arrived,
         }
     }

@@ -16,6 +16,8 @@ const PROBE_BASE_MS: i64 = 1_000;
 const PAUSE_PROBE_MS: i64 = 60_000;
 /// So many time-outs or 5xx in a row are the host's trouble, not one sale's.
 const UNCLEAR_LIMIT: u32 = 3;
+/// An answer's `Date` counts whole seconds and took its time to come; beyond this a person should set the clock.
+const CLOCK_LIMIT_MS: i64 = 120_000;
 /// A server may ask everybody for patience, not for ever.
 const RETRY_AFTER_CAP_MS: i64 = 600_000;
 
@@ -35,6 +37,7 @@ pub struct Line {
     pause: Option<Pause>,
     failures: u32,
     unclear: u32,
+    clock_ahead_ms: i64,
 }
 
 /// How long nothing is sent.
@@ -53,7 +56,14 @@ pub struct Change {
 
 impl Default for Line {
     fn default() -> Self {
-        Self { state: ConnectionState::Unknown, since: None, pause: None, failures: 0, unclear: 0 }
+        Self {
+            state: ConnectionState::Unknown,
+            since: None,
+            pause: None,
+            failures: 0,
+            unclear: 0,
+            clock_ahead_ms: 0,
+        }
     }
 }
 
@@ -71,6 +81,19 @@ impl Line {
     #[must_use]
     pub fn next_probe(&self) -> Option<Millis> {
         self.pause.map(|pause| pause.until)
+    }
+
+    /// How far our clock is ahead of YUPY's (below zero: behind), when it is so far that somebody should set it.
+    #[must_use]
+    pub fn wrong_clock(&self) -> Option<i64> {
+        (self.clock_ahead_ms.abs() > CLOCK_LIMIT_MS).then_some(self.clock_ahead_ms)
+    }
+
+    /// What the clocks said when an answer came. Only YUPY's own word is believed: a portal has a clock as well.
+    pub fn compared(&mut self, ours: Millis, yupys: Millis) {
+        if self.state == ConnectionState::Online {
+            self.clock_ahead_ms = ours.saturating_sub(yupys);
+        }
     }
 
     /// The next request may leave now: a person asked.

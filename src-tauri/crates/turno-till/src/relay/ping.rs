@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use crate::answer::{PauseCause, Verdict, WaitCause};
-use crate::transport::{Request, Transport};
+use crate::clock::Millis;
+use crate::transport::{Request, Response, Transport};
 
 /// While all is well and nothing is sold: rarely enough for a prepaid line.
 pub const EVERY_MS: i64 = 120_000;
@@ -14,13 +15,26 @@ pub const EVERY_MS: i64 = 120_000;
 /// One item at most; the device id keeps it to an index.
 const PATH: &str = "/v1/transactions?device_id=-&limit=1";
 
-/// `None` when YUPY answered, otherwise the trouble in the words of a sale's answer.
-pub async fn ping(transport: &dyn Transport) -> Option<Verdict> {
-    let wait = |cause| Some(Verdict::Wait { cause, retry_after_ms: None });
-    let answer = match transport.send(Request::get(PATH)).await {
-        Ok(answer) => answer,
-        Err(failure) => return wait(failure.cause()),
-    };
+/// What became of the question.
+pub struct Ponged {
+    /// `None` when YUPY answered, otherwise the trouble in the words of a sale's answer.
+    pub trouble: Option<Verdict>,
+    /// What YUPY's clock said.
+    pub yupy_at: Option<Millis>,
+}
+
+pub async fn ping(transport: &dyn Transport) -> Ponged {
+    match transport.send(Request::get(PATH)).await {
+        Ok(answer) => Ponged { trouble: trouble(&answer), yupy_at: answer.answered_at() },
+        Err(failure) => Ponged { trouble: wait(failure.cause()), yupy_at: None },
+    }
+}
+
+fn wait(cause: WaitCause) -> Option<Verdict> {
+    Some(Verdict::Wait { cause, retry_after_ms: None })
+}
+
+fn trouble(answer: &Response) -> Option<Verdict> {
     match answer.status {
         200 if answer.json().is_some_and(|body| body.get("items").is_some_and(Value::is_array)) => None,
         401 | 403 => Some(Verdict::Pause(PauseCause::CredentialRefused)),

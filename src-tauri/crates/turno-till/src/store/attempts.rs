@@ -8,6 +8,8 @@ pub struct Finished<'a> {
     pub outcome: &'a str,
     pub status: Option<u16>,
     pub yupy_request_id: Option<&'a str>,
+    /// By YUPY's own clock.
+    pub yupy_at: Option<Millis>,
     pub may_have_arrived: bool,
 }
 
@@ -20,7 +22,7 @@ pub fn start(conn: &Connection, request_id: i64, at: Millis) -> Result<i64> {
 pub fn finish(conn: &Connection, attempt_id: i64, at: Millis, finished: &Finished<'_>) -> Result<()> {
     conn.prepare_cached(
         "UPDATE attempts SET finished_at_ms = ?2, outcome = ?3, status = ?4, yupy_request_id = ?5,
-                             may_have_arrived = ?6
+                             may_have_arrived = ?6, yupy_at_ms = ?7
          WHERE attempt_id = ?1",
     )?
     .execute(params![
@@ -29,7 +31,8 @@ pub fn finish(conn: &Connection, attempt_id: i64, at: Millis, finished: &Finishe
         finished.outcome,
         finished.status,
         finished.yupy_request_id,
-        finished.may_have_arrived
+        finished.may_have_arrived,
+        finished.yupy_at
     ])?;
     Ok(())
 }
@@ -57,6 +60,7 @@ mod tests {
             outcome: "no_network",
             status: None,
             yupy_request_id: None,
+            yupy_at: None,
             may_have_arrived,
         };
         let [mine, theirs, later] = [1, 2, 1].map(|request_id| start(&conn, request_id, 0).unwrap());

@@ -24,6 +24,10 @@ pub enum Event {
     IdentityCollision,
     IdentityGuardFired,
     StoredBodyChanged,
+    SendingPaused,
+    SendingResumed,
+    /// YUPY's answers show that this machine's clock is wrong.
+    ClockWrong,
 }
 
 impl Event {
@@ -42,6 +46,9 @@ impl Event {
             Self::IdentityCollision => "identity_collision",
             Self::IdentityGuardFired => "identity_guard_fired",
             Self::StoredBodyChanged => "stored_body_changed",
+            Self::SendingPaused => "sending_paused",
+            Self::SendingResumed => "sending_resumed",
+            Self::ClockWrong => "clock_wrong",
         }
     }
 }

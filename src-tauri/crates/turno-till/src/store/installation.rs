@@ -90,6 +90,18 @@ pub fn take_shift_number(conn: &Connection) -> Result<u32> {
     })
 }
 
+/// Since when sending is switched off; `None` when it is on.
+pub fn sending_paused_at(conn: &Connection) -> Result<Option<Millis>> {
+    conn.query_row("SELECT sending_paused_at_ms FROM installation", [], |row| row.get(0))
+        .optional()
+        .map(Option::flatten)
+}
+
+pub fn set_sending_paused_at(conn: &Connection, at: Option<Millis>) -> Result<()> {
+    conn.execute("UPDATE installation SET sending_paused_at_ms = ?1", [at])?;
+    Ok(())
+}
+
 pub fn enrolment(conn: &Connection) -> Result<Option<Enrolment>> {
     conn.query_row(
         "SELECT address, company, integration, environment, company_name, device_id, currency

@@ -2,8 +2,9 @@
 
 use super::{Till, connection};
 use crate::review;
-use crate::store::{outbox, summaries};
-use crate::view::{Decide, Problem, Review, SalePage, SendReport};
+use crate::store::audit::{self, Entry, Event};
+use crate::store::{installation, outbox, summaries};
+use crate::view::{Decide, PauseSendingRequest, Problem, Review, SalePage, SendReport};
 
 impl Till {
     /// # Errors
@@ -34,6 +35,35 @@ impl Till {
             still_pending: counts.pending,
             connection: connection(&enrolled.relay),
         })
+    }
+
+    /// Switches sending off, or on again. It stays so until somebody changes it, also over a restart.
+    ///
+    /// # Errors
+    /// `not_unlocked`, `not_allowed_now` before the till is set up.
+    pub async fn pause_sending(&self, request: &PauseSendingRequest) -> Result<(), Problem> {
+        let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
+        let (paused, now) = (request.paused, self.now());
+        let since = self
+            .inner
+            .db
+            .write(move |conn| {
+                let before = installation::sending_paused_at(conn)?;
+                if before.is_some() == paused {
+                    return Ok(before);
+                }
+                let since = paused.then_some(now);
+                installation::set_sending_paused_at(conn, since)?;
+                let event = if paused { Event::SendingPaused } else { Event::SendingResumed };
+                let entry = Entry { person_id: Some(&person.person_id), ..Entry::new(event) };
+                audit::append(conn, now, &entry)?;
+                Ok::<_, Problem>(since)
+            })
+            .await?;
+        enrolled.relay.pause(since);
+        enrolled.catalog_wanted.notify_one();
+        self.changed();
+        Ok(())
     }
 
     /// # Errors

@@ -94,6 +94,7 @@ impl Till {
             clock: Arc::clone(&options.clock),
             entropy: Arc::clone(&options.entropy),
             context: context.clone(),
+            paused_since: self.inner.db.read(installation::sending_paused_at).await?,
             changes: self.inner.changes.clone(),
         });
         let catalog_wanted = Arc::new(Notify::new());
@@ -107,7 +108,9 @@ impl Till {
             catalog_wanted,
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
         };
+        let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);
         *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));
+        catalog_wanted.notify_one();
         self.changed();
         Ok(())
     }
@@ -156,10 +159,15 @@ fn readable(row: &CatalogRow) -> Option<CatalogBody> {
     serde_json::from_slice(&row.body).ok()
 }
 
-/// Keeps the catalog fresh for as long as the till is open.
+/// Keeps the catalog fresh for as long as the till is open, from the first time that it is wanted.
 async fn keep_catalog_fresh(inner: Weak<Inner>, wanted: Arc<Notify>) {
+    wanted.notified().await;
     loop {
         let till = || inner.upgrade().map(|inner| Till { inner });
+        if till().is_some_and(|till| till.is_sending_paused()) {
+            wanted.notified().await;
+            continue;
+        }
         let Some(asking) = till().map(|till| till.ask_for_catalog()) else { return };
         let fetched = match asking {
             Ok(asking) => asking.await,

@@ -8,6 +8,7 @@ mod crash;
 mod enrolment;
 mod hostile;
 mod identity;
+mod line;
 mod people;
 mod queue;
 mod review;
