@@ -81,3 +81,29 @@ async fn a_portals_page_is_not_taken_for_an_answer() -> Result<()> {
     assert_eq!(transactions(&machine)?.len(), 1);
     Ok(())
 }
+
+#[tokio::test]
+async fn switched_off_by_a_person_the_till_sells_on_and_sends_when_switched_on() -> Result<()> {
+    let machine = Machine::new()?;
+    let till = selling(&machine).await?;
+    till.keys(key::F3).await?;
+    till.click("pause-sending").await?;
+    till.see_state("connection", "paused").await?;
+    till.keys(key::F2).await?;
+    sell_seat(&till, "7A", "").await?;
+    see_pending(&till, 1).await?;
+    till.kill().await?;
+
+    let till = machine.open(&[]).await?;
+    unlock(&till).await?;
+    till.see_focused("search").await?;
+    till.see_state("connection", "paused").await?;
+    till.keys(key::F3).await?;
+    till.see_match("[data-testid^=sale-]").await?;
+    till.screenshot("paused").await?;
+    see_pending(&till, 1).await?;
+    till.click("pause-sending").await?;
+    see_pending(&till, 0).await?;
+    till.see_state("connection", "online").await?;
+    Ok(())
+}
