@@ -7,6 +7,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+mod request;
+pub use request::*;
+
 /// An amount for display: minor units (céntimos) of an ISO 4217 currency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
@@ -277,6 +280,12 @@ pub struct SeatSold {
     pub external_transaction_id: String,
     pub occurred_at: String,
     pub buyer_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, TS)]
+#[ts(export)]
+pub struct DraftOpened {
+    pub draft_id: String,
 }
 
 /// One line of a ticket as the screen asks for it. Prices are never sent by the screen.
@@ -614,96 +623,4 @@ pub enum ProblemCode {
     /// The disk said neither yes nor no: the till looks the sale up before anything is printed.
     OutcomeUnknown,
     Internal,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct ConnectRequest {
-    /// e.g. `https://yupy.example`; a missing scheme means `https`.
-    pub address: String,
-    pub enrolment_code: String,
-}
-
-#[derive(Clone, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct CreateManagerRequest {
-    pub name: String,
-    pub pin: String,
-}
-
-#[derive(Clone, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct UnlockRequest {
-    pub person_id: String,
-    pub pin: String,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct OpenShiftRequest {
-    /// As typed: `100`, `50.20`, `50,20`.
-    pub float: String,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct SearchOffersRequest {
-    /// Empty: whatever can be sold now, soonest departures first.
-    pub text: String,
-    pub limit: u32,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct SeatMapRequest {
-    pub offer_id: String,
-}
-
-#[derive(Clone, Debug, Serialize, TS)]
-#[ts(export)]
-pub struct DraftOpened {
-    pub draft_id: String,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct QuoteRequest {
-    pub lines: Vec<Line>,
-    pub tender: Tender,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct PageRequest {
-    /// The `next` of the page before; null for the first page.
-    pub after: Option<i64>,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct PauseSendingRequest {
-    pub paused: bool,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct SetPracticeLineRequest {
-    pub line: PracticeLine,
-}
-
-#[derive(Clone, Debug, Deserialize, TS)]
-#[serde(deny_unknown_fields)]
-#[ts(export)]
-pub struct SetLanguageRequest {
-    pub language: Language,
 }
