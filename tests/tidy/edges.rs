@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server", "turno-postgres"],
     ),
     ("turno-bench", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-server", "turno-postgres"]),
+    ("turno-crash", &["turno-sqlite", "turno-till"]),
     ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("xtask", &[]),
 ];

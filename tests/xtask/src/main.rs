@@ -12,6 +12,7 @@
 mod bench;
 mod bindings;
 mod contract;
+mod crash;
 mod process;
 mod run;
 mod sim;
@@ -42,6 +43,8 @@ enum Command {
     Contract(contract::Args),
     /// Run worlds in which everything goes wrong; ends with one line of JSON.
     Sim(sim::Args),
+    /// Cut the power under the till's database; ends with one line of JSON.
+    Crash(crash::Args),
     /// Measure speed beside what it is compared to; ends with one line of JSON.
     Bench(bench::Args),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Contract(args) => contract::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Crash(args) => crash::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match done {
