@@ -81,6 +81,7 @@ mod serving;
 pub mod settings;
 pub mod sqlite;
 mod throttle;
+pub mod tls;
 mod token;
 pub mod world;
 
@@ -93,8 +94,9 @@ pub use http::app;
 pub use ledger::{AdminError, Administration, Ledger, LedgerError};
 pub use metrics::{Counter, Metrics};
 pub use postgres::{OpenPostgresError, PostgresLedger, PostgresOptions};
-pub use serving::serve;
+pub use serving::{Door, serve};
 pub use settings::{CompanySettings, IntegrationSettings};
 pub use sqlite::{Commits, OpenLedgerError, SqliteLedger, SqliteOptions, WriterMode};
 pub use throttle::RateLimit;
+pub use tls::{Tls, TlsError};
 pub use world::{Clock, Entropy, World};

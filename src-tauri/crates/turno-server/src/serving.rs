@@ -3,6 +3,8 @@
 //! Invariant: every wait for a peer has an end, and every buffer a size. The router itself knows no sockets; whoever
 //! embeds it on a loopback listener does not need this.
 
+mod reader;
+
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use axum::{
@@ -29,7 +31,9 @@ use turno_protocol::code::ErrorCode;
 use crate::{
     config::Config,
     http::{Refusal, SlowSender, refuse},
+    tls::Tls,
 };
+use reader::Watched;
 
 /// From the first byte of a head to its last; an idle connection is closed after as long.
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
@@ -51,8 +55,29 @@ const HEADERS: usize = 64;
 /// Connections at once: a fleet of tills that each keep one open, several times over. More are closed at the door.
 const CONNECTIONS: usize = 16 * 1024;
 
+/// Handshakes at once. They are counted apart, so that whoever stalls in one takes nobody's connection.
+const HANDSHAKES: usize = 1024;
+
+/// From the first byte of TLS to the first of HTTP.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
+
 /// After an error that is the machine's (no descriptors left): long enough for some connection to end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a listener is besides its address.
+#[derive(Clone)]
+pub struct Door {
+    /// Without it everybody on the way can read and change what is said.
+    pub tls: Option<Tls>,
+    /// Connections at once; more are closed.
+    pub connections: usize,
+}
+
+impl Default for Door {
+    fn default() -> Self {
+        Self { tls: None, connections: CONNECTIONS }
+    }
+}
 
 /// Serve `router` until `stop`, then end in good order: no new connections, 503 for new requests, what has begun is
 /// finished. The router and the config belong together ([`crate::app`]).
@@ -62,54 +87,91 @@ pub async fn serve(
     config: Config,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let drain = config.drain.clone();
-    let service = TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit)));
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
-    let graceful = GracefulShutdown::new();
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_LIMIT)
-        .max_header_size(HEAD_BYTES)
-        .max_headers(HEADERS);
+    Door::default().serve(listener, router, config, stop).await
+}
 
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut stop => break,
-        };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
+impl Door {
+    /// As [`serve`], behind this door.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        router: Router,
+        config: Config,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let drain = config.drain.clone();
+        let service = TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit)));
+        let connections = Arc::new(Semaphore::new(self.connections));
+        let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+        let graceful = GracefulShutdown::new();
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(HEAD_LIMIT)
+            .max_header_size(HEAD_BYTES)
+            .max_headers(HEADERS);
+
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = &mut stop => break,
+            };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            };
+            // Answers are single small writes; waiting for more only delays them.
+            stream.set_nodelay(true).ok();
+            let (http, service, watcher) = (http.clone(), service.clone(), graceful.watcher());
+            let connections = Arc::clone(&connections);
+            // Beyond a limit the stream is dropped, which closes it.
+            match &self.tls {
+                None => {
+                    let Ok(place) = connections.try_acquire_owned() else { continue };
+                    tokio::spawn(async move {
+                        let connection = http.serve_connection(TokioIo::new(Watched::new(stream)), service);
+                        ended(watcher.watch(connection).await);
+                        drop(place);
+                    });
+                }
+                Some(tls) => {
+                    let Ok(handshake) = Arc::clone(&handshakes).try_acquire_owned() else { continue };
+                    let shaking = tls.acceptor.accept(stream);
+                    tokio::spawn(async move {
+                        let Ok(Ok(stream)) = timeout(HANDSHAKE_LIMIT, shaking).await else { return };
+                        drop(handshake);
+                        let Ok(place) = connections.try_acquire_owned() else { return };
+                        let connection = http.serve_connection(TokioIo::new(Watched::new(stream)), service);
+                        ended(watcher.watch(connection).await);
+                        drop(place);
+                    });
+                }
             }
+        }
+        drain.begin();
+        drop(listener);
+        tracing::info!("draining: what has begun is finished");
+        let finish = async {
+            graceful.shutdown().await;
+            drain.finished().await;
         };
-        // Beyond the limit the stream is dropped, which closes it.
-        let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        // Answers are single small writes; waiting for more only delays them.
-        stream.set_nodelay(true).ok();
-        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
-            }
-            drop(place);
-        });
+        if timeout(DRAIN_LIMIT, finish).await.is_err() {
+            tracing::warn!(
+                "not everything ended in time; payments left open are followed after the next start"
+            );
+        }
+        Ok(())
     }
-    drain.begin();
-    drop(listener);
-    tracing::info!("draining: what has begun is finished");
-    let finish = async {
-        graceful.shutdown().await;
-        drain.finished().await;
-    };
-    if timeout(DRAIN_LIMIT, finish).await.is_err() {
-        tracing::warn!("not everything ended in time; payments left open are followed after the next start");
+}
+
+fn ended(connection: hyper::Result<()>) {
+    if let Err(error) = connection {
+        tracing::debug!(%error, "a connection ended early");
     }
-    Ok(())
 }
 
 /// An end to slow bodies and to answers that take too long.

@@ -41,7 +41,7 @@ impl Sandbox {
         let listener = TcpListener::bind(self.listen)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
-        announce(listener.local_addr()?)?;
+        announce("http", listener.local_addr()?)?;
         let router = sandbox_acquirer(Arc::new(SimulatedAcquirer::default()), secret, World::system());
         Ok(serve(listener, router, Config::default(), asked_to_end()).await?)
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use turno_protocol::secret::Secret;
+use turno_server::tls::is_open_to_all;
 
 /// A shorter one can be guessed.
 const SHORTEST: usize = 16;
@@ -31,15 +32,4 @@ pub(super) fn read_private(file: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     ensure!(!is_open_to_all(file), "{shown} is open to everybody on this machine: take their rights away");
     Ok(text)
-}
-
-#[cfg(unix)]
-fn is_open_to_all(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|data| data.permissions().mode() & 0o007 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_open_to_all(_: &Path) -> bool {
-    false
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use turno_server::{
-    Administration, Config, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger, SqliteOptions, app,
-    fixture::Fixture, housekeeping, serve,
+    Administration, Config, Door, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger, SqliteOptions,
+    Tls, app, fixture::Fixture, housekeeping,
 };
 
 use super::{DatabaseUrl, acquirer::AcquirerArgs};
@@ -39,6 +39,14 @@ pub(super) struct Serve {
     /// servers of a database.
     #[arg(long, env = "TURNO_LEASE_S", default_value = "60")]
     lease_s: NonZeroU32,
+
+    /// A PEM file with the server's certificate, and those above it. With it the address speaks TLS and nothing else.
+    #[arg(long, env = "TURNO_TLS_CERTIFICATE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+
+    /// A PEM file with the certificate's key, which nobody else may read.
+    #[arg(long, env = "TURNO_TLS_KEY", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
 
     #[command(flatten)]
     acquirer: AcquirerArgs,
@@ -82,12 +90,20 @@ impl Serve {
         let listener = TcpListener::bind(self.listen)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let door = Door { tls: self.tls()?, ..Door::default() };
         let housekeeping = tokio::spawn(housekeeping(ledger.clone(), config.clone()));
-        announce(listener.local_addr()?)?;
+        announce(if door.tls.is_some() { "https" } else { "http" }, listener.local_addr()?)?;
         let router = app(ledger, config.clone());
-        serve(listener, router, config, asked_to_end()).await?;
+        door.serve(listener, router, config, asked_to_end()).await?;
         housekeeping.abort();
         Ok(())
+    }
+
+    fn tls(&self) -> anyhow::Result<Option<Tls>> {
+        let (Some(certificate), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
+        let tls = Tls::from_files(certificate, key)
+            .with_context(|| format!("no TLS with {} and {}", certificate.display(), key.display()))?;
+        Ok(Some(tls))
     }
 }
 
@@ -97,10 +113,10 @@ fn read_fixture(path: &std::path::Path) -> anyhow::Result<Fixture> {
 }
 
 /// One line for whoever started the process and has to know its port.
-pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
+pub(super) fn announce(scheme: &str, address: SocketAddr) -> std::io::Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "listening on http://{address}")?;
+    writeln!(out, "listening on {scheme}://{address}")?;
     out.flush()
 }
 

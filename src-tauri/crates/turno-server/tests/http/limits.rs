@@ -6,43 +6,18 @@ use jiff::SignedDuration;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-    sync::oneshot,
-    task::JoinHandle,
+    net::TcpStream,
 };
 use turno_server::{
-    Config, RateLimit,
+    RateLimit,
     acquirer::{Acquirer, Answer, Charge, Found, LookUp},
-    app,
     payment::PaymentResult,
-    serve,
 };
 
-use crate::harness::{Server, Site, sale};
-
-/// The server's router on a socket of its own.
-struct Listening {
-    address: std::net::SocketAddr,
-    stop: oneshot::Sender<()>,
-    serving: JoinHandle<std::io::Result<()>>,
-}
-
-impl Listening {
-    async fn start(server: &Server, config: Config) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let router = app(server.ledger.clone(), config.clone());
-        let serving = tokio::spawn(serve(listener, router, config, async {
-            stopped.await.ok();
-        }));
-        Self { address, stop, serving }
-    }
-
-    async fn connect(&self) -> TcpStream {
-        TcpStream::connect(self.address).await.unwrap()
-    }
-}
+use crate::{
+    harness::{Server, Site, sale},
+    listening::Listening,
+};
 
 /// Everything that comes until the server closes.
 async fn rest(stream: &mut TcpStream) -> String {
@@ -180,4 +155,42 @@ async fn a_bug_in_one_request_is_answered_and_the_next_is_served() {
     let body = json!({"external_payment_id": "P", "amount": "85.50", "currency": "PEN"});
     server.post(&path, "p", body).await.refused(503, "outcome_unknown");
     server.get("/v1/catalog").await.expect(200);
+}
+
+/// In paused time. A byte a second arrives for ever, and neither head nor body is waited for that long.
+#[tokio::test(start_paused = true)]
+async fn whoever_sends_a_byte_a_second_is_cut_off_in_time() {
+    let server = Server::inline().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    let head = request("k", &" ".repeat(100));
+    for start in ["", &head] {
+        let mut stream = listening.connect().await;
+        stream.write_all(start.as_bytes()).await.unwrap();
+        let started = tokio::time::Instant::now();
+        let mut said = Vec::new();
+        let mut ticks = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => drop(stream.write_all(b"G").await),
+                read = stream.read_buf(&mut said) => if read.is_ok_and(|count| count > 0) { continue } else { break },
+            }
+        }
+        let took = started.elapsed();
+        assert!(took >= Duration::from_secs(9) && took < Duration::from_secs(13), "{took:?}");
+    }
+}
+
+/// In paused time. Somebody asks for much and reads nothing of it.
+#[tokio::test(start_paused = true)]
+async fn whoever_does_not_read_is_cut_off_in_time() {
+    let server = Server::inline().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    let mut stream = listening.connect().await;
+    let request = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    let started = tokio::time::Instant::now();
+    // Until the server takes no more, and at last until it has closed.
+    let asking = async { while stream.write_all(&request).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it is cut off");
+    let took = started.elapsed();
+    assert!(took >= Duration::from_secs(9) && took < Duration::from_secs(13), "{took:?}");
 }
