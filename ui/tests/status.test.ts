@@ -70,6 +70,14 @@ test('new letters on the tickets are explained, with what is looked up', async (
   expect(notice).toContain('2 ventas de antes');
 });
 
+test('what is not safe about the data is said, each in its own line', async () => {
+  const { till } = await openPage();
+  expect(maybe(testid.storageWarning)).toBeNull();
+  till.storageWarnings = ['backup_failed'];
+  till.hint();
+  expect((await find(testid.storageWarning)).textContent).toContain('copia de seguridad');
+});
+
 test('a till that no longer answers is not shown as if it did', async () => {
   const { till } = await openPage();
   vi.spyOn(till, 'frame').mockRejectedValue(new Error('gone'));

@@ -3,4 +3,4 @@
 /**
  * Why the till numbers its sales under another epoch than before.
  */
-export type EpochReason = "enrolled" | "witness_missing" | "folder_copied" | "other_machine" | "went_back" | "identity_collision";
+export type EpochReason = "enrolled" | "witness_missing" | "folder_copied" | "other_machine" | "went_back" | "backup_restored" | "identity_collision";

@@ -1,5 +1,6 @@
 /** Every text of the screen in English; the same shape as `es.ts`, which says what must be here. */
 import type { EpochReason } from '../bindings/EpochReason';
+import type { StorageWarning } from '../bindings/StorageWarning';
 import type { Messages } from './messages';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
@@ -33,12 +34,17 @@ function because(cause: string | null): string {
   return label === undefined ? '' : ` (${label})`;
 }
 
+const storage: Record<StorageWarning, string> = {
+  backup_failed: 'No backup could be made. Check the space on the disk.',
+};
+
 const epochReason: Record<EpochReason, string> = {
   enrolled: 'This till was connected.',
   witness_missing: 'The data of this till come from another computer.',
   folder_copied: 'A copy of this till’s data is in use.',
   other_machine: 'The data of this till moved to another computer.',
   went_back: 'The data of this till are those of an earlier copy.',
+  backup_restored: 'The file of sales was damaged and the last backup was opened.',
   identity_collision: 'Another till used this one’s numbers.',
 };
 
@@ -269,6 +275,7 @@ export const en: Messages = {
       `${count(n, 'answer shows', 'answers show')} that another till uses this one’s identity. ` +
       'This till uses new numbers already: go on selling and call support.',
     epochReason,
+    storage,
     newEpoch: (epoch, toLookUp) =>
       `Its tickets have new letters (${epoch}); you can go on selling.` +
       (toLookUp > 0

@@ -3,6 +3,7 @@
  * the same, and every code of the till has its sentence here, or the type check fails.
  */
 import type { EpochReason } from '../bindings/EpochReason';
+import type { StorageWarning } from '../bindings/StorageWarning';
 import type { ConnectionState } from '../bindings/ConnectionState';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { ProblemCode } from '../bindings/ProblemCode';
@@ -94,12 +95,17 @@ const saleReason: Record<SaleReason, string> = {
   same_sale: 'El encargado decidió que era la misma venta. No se envía.',
 };
 
+const storage: Record<StorageWarning, string> = {
+  backup_failed: 'No se pudo hacer la copia de seguridad. Revise el espacio en el disco.',
+};
+
 const epochReason: Record<EpochReason, string> = {
   enrolled: 'Esta caja se conectó.',
   witness_missing: 'Los datos de esta caja vienen de otro equipo.',
   folder_copied: 'Hay una copia de los datos de esta caja en uso.',
   other_machine: 'Los datos de esta caja pasaron a otro equipo.',
   went_back: 'Los datos de esta caja son los de una copia anterior.',
+  backup_restored: 'El archivo de ventas estaba dañado y se abrió la última copia de seguridad.',
   identity_collision: 'Otra caja usó los números de esta.',
 };
 
@@ -290,6 +296,7 @@ export const es = {
       `${count(n, 'respuesta muestra', 'respuestas muestran')} que otra caja usa la identidad de esta. ` +
       'Esta caja ya usa números nuevos: siga vendiendo y avise a soporte.',
     epochReason,
+    storage,
     newEpoch: (epoch: string, toLookUp: number) =>
       `Sus tickets llevan letras nuevas (${epoch}); puede seguir vendiendo.` +
       (toLookUp > 0

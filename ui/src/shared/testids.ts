@@ -63,6 +63,7 @@ export const testid = {
   attentionCount: 'attention-count',
   identityAlarm: 'identity-alarm',
   newEpoch: 'new-epoch',
+  storageWarning: 'storage-warning',
   reconnect: 'reconnect',
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::machine::Machine;
 use crate::random::{Entropy, uuid};
+use crate::recover::Recovery;
 use crate::secrets::Secrets;
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, InstallationRow};
@@ -37,7 +38,11 @@ pub struct Identity {
 ///
 /// # Errors
 /// The folder or the state folder cannot be used; nothing was sold.
-pub async fn identify(db: &Database, options: &Options) -> Result<Identity, Problem> {
+pub async fn identify(
+    db: &Database,
+    options: &Options,
+    recovery: Option<Recovery>,
+) -> Result<Identity, Problem> {
     let (candidate, start_id) = (uuid(&*options.entropy), uuid(&*options.entropy));
     let (own, is_enrolled) = db
         .write(move |conn| {
@@ -53,7 +58,9 @@ pub async fn identify(db: &Database, options: &Options) -> Result<Identity, Prob
         last_shift: own.last_shift,
         machine: machine.clone(),
     };
-    match (suspicion(&own, &claim, &options.machine, never_began), claim) {
+    let suspicion = suspicion(&own, &claim, &options.machine, never_began);
+    let suspicion = recovery.as_ref().map(|_| EpochReason::BackupRestored).or(suspicion);
+    match (suspicion, claim) {
         (None, Claim::Taken(mut witness)) => {
             db.write(move |conn| Ok::<_, Problem>(installation::begin_start(conn, start_id)?)).await?;
             keep(&mut witness, record(&options.machine));
@@ -62,10 +69,13 @@ pub async fn identify(db: &Database, options: &Options) -> Result<Identity, Prob
             Ok(Identity { installation_id: own.installation_id, secrets, witness })
         }
         (None | Some(_), Claim::Held) => {
-            become_another(db, options, &own, start_id, EpochReason::FolderCopied).await
+            let reason = suspicion.unwrap_or(EpochReason::FolderCopied);
+            become_another(db, options, &own, start_id, reason, recovery).await
         }
         // Given back only when the new installation has its own.
-        (Some(reason), Claim::Taken(_held)) => become_another(db, options, &own, start_id, reason).await,
+        (Some(reason), Claim::Taken(_held)) => {
+            become_another(db, options, &own, start_id, reason, recovery).await
+        }
     }
 }
 
@@ -97,6 +107,7 @@ async fn become_another(
     old: &InstallationRow,
     start_id: Uuid,
     reason: EpochReason,
+    recovery: Option<Recovery>,
 ) -> Result<Identity, Problem> {
     let installation_id = uuid(&*options.entropy);
     let folder = &options.secrets_folder;
@@ -114,6 +125,10 @@ async fn become_another(
     let now = options.clock.now().as_millisecond();
     db.write(move |conn| {
         installation::become_another(conn, installation_id, start_id)?;
+        if let Some(Recovery { backup, set_aside, fault }) = &recovery {
+            let data = json!({ "backup": backup, "set_aside": set_aside, "fault": fault });
+            audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::BackupRestored) })?;
+        }
         if pins_are_lost {
             people::forget_pins(conn)?;
         }

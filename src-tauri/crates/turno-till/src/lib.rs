@@ -5,6 +5,7 @@
 //! afterwards, and only YUPY's own word settles it.
 
 pub mod answer;
+pub mod backup;
 pub mod catalog;
 pub mod clock;
 pub mod enrol;
@@ -14,6 +15,7 @@ pub mod outbox;
 pub mod pins;
 mod problem;
 pub mod random;
+mod recover;
 pub mod relay;
 mod review;
 mod secrets;

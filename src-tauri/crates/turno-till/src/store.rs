@@ -30,6 +30,9 @@ const MIGRATIONS: [Migration; 3] = [
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
 ];
 
+/// What this program makes of a database, and refuses more than.
+pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
 /// Opens the database in a folder that exists, or makes it.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! and joins the use-cases of the other modules to it. Invariant: every method either does all of what it says and
 //! returns, or does nothing and says why.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -11,6 +12,7 @@ use tokio::sync::{Notify, watch};
 use turno_sqlite::{Database, WriterMode};
 use uuid::Uuid;
 
+use crate::backup;
 use crate::catalog::Catalog;
 use crate::clock::{Millis, SharedClock, SystemClock, rfc3339};
 use crate::guard::{self, Identity};
@@ -18,18 +20,19 @@ use crate::machine::Machine;
 use crate::outbox::Policy;
 use crate::pins::{PinCost, Pins};
 use crate::random::{OsEntropy, SharedEntropy};
+use crate::recover;
 use crate::relay::{Relay, Task};
 use crate::settle::Context;
-use crate::store;
 use crate::store::installation::{self, Enrolment};
 use crate::transport::{AddressError, HttpTransport, SharedTransport};
-use crate::view::{Connection, ConnectionState, Person, Problem, ProblemCode};
+use crate::view::{Connection, ConnectionState, Person, Problem, ProblemCode, StorageWarning};
 use crate::witness::Witness;
 
 mod counter;
 mod frame;
 mod queue;
 mod setup;
+mod storage;
 
 /// Makes a transport for an address and, once enrolled, a credential.
 pub type Connector = Arc<dyn Fn(&str, Option<&str>) -> Result<SharedTransport, AddressError> + Send + Sync>;
@@ -41,6 +44,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// For what must not lie beside the database: secrets, and what tells the folder from a copy of it.
     pub secrets_folder: PathBuf,
+    /// Where copies of the database are kept.
+    pub backup_folder: PathBuf,
     /// The machine that this is.
     pub machine: Machine,
     /// Where YUPY is now, when it moves between starts (practice).
@@ -58,6 +63,7 @@ impl Options {
     #[must_use]
     pub fn new(folder: PathBuf, secrets_folder: PathBuf) -> Self {
         Self {
+            backup_folder: folder.join(backup::FOLDER),
             folder,
             secrets_folder,
             machine: Machine::here(),
@@ -89,6 +95,7 @@ struct Inner {
     pins: Mutex<Pins>,
     enrolled: RwLock<Option<Arc<Enrolled>>>,
     unlocked: Mutex<Option<Person>>,
+    storage_warnings: Mutex<BTreeSet<StorageWarning>>,
     changes: watch::Sender<u64>,
 }
 
@@ -102,6 +109,7 @@ struct Enrolled {
     /// Somebody wants to know now whether there is a newer one.
     catalog_wanted: Arc<Notify>,
     _fresh_catalog: Task,
+    _backups: Task,
 }
 
 impl Till {
@@ -110,8 +118,9 @@ impl Till {
     /// # Errors
     /// Why the folder cannot be used; nothing was changed.
     pub async fn open(options: Options) -> Result<Self, Problem> {
-        let db = store::open(&options.folder, options.writer)?;
-        let Identity { installation_id, secrets, witness } = guard::identify(&db, &options).await?;
+        let now = options.clock.now().as_millisecond();
+        let (db, recovery) = recover::open(&options.folder, &options.backup_folder, options.writer, now)?;
+        let Identity { installation_id, secrets, witness } = guard::identify(&db, &options, recovery).await?;
         let pins = Pins {
             db: db.clone(),
             clock: Arc::clone(&options.clock),
@@ -128,6 +137,7 @@ impl Till {
             pins: Mutex::new(pins),
             enrolled: RwLock::new(None),
             unlocked: Mutex::new(None),
+            storage_warnings: Mutex::default(),
             changes: watch::Sender::new(0),
         };
         let till = Self { inner: Arc::new(inner) };

@@ -94,6 +94,8 @@ pub enum EpochReason {
     OtherMachine,
     /// The folder is an older state of itself: it was restored.
     WentBack,
+    /// The database was damaged and a backup took its place.
+    BackupRestored,
     /// YUPY's answers show that another till sells under our numbers.
     IdentityCollision,
 }
@@ -125,6 +127,17 @@ pub struct Status {
     pub clock_ahead_s: Option<i64>,
     /// The guard fired lately, or sales of before it are not settled.
     pub new_epoch: Option<NewEpoch>,
+    /// What is not as safe as it should be. Selling goes on.
+    pub storage_warnings: Vec<StorageWarning>,
+}
+
+/// Something about the disk that somebody should see to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum StorageWarning {
+    /// The last copy of the database could not be made.
+    BackupFailed,
 }
 
 /// The three honest words about a sale.

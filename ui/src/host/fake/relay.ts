@@ -52,7 +52,10 @@ export class FakeRelay {
   get reviews(): Review[] {
     return [...this.#reviews.values()];
   }
-  get status(): Omit<Status, 'identity_collision_count' | 'new_epoch' | 'clock_ahead_s'> {
+  get status(): Omit<
+    Status,
+    'identity_collision_count' | 'new_epoch' | 'clock_ahead_s' | 'storage_warnings'
+  > {
     const count = (wanted: (sale: SaleSummary) => boolean) => this.sales.filter(wanted).length;
     const next = this.sales.map((sale) => sale.next_attempt_at).filter((at) => at !== null);
     return {

@@ -10,6 +10,7 @@ import type { Frame } from '../../bindings/Frame';
 import type { Language } from '../../bindings/Language';
 import type { Line } from '../../bindings/Line';
 import type { LookAlike } from '../../bindings/LookAlike';
+import type { StorageWarning } from '../../bindings/StorageWarning';
 import type { NewEpoch } from '../../bindings/NewEpoch';
 import type { Offer } from '../../bindings/Offer';
 import type { Person } from '../../bindings/Person';
@@ -53,6 +54,7 @@ export class FakeTill implements Host {
   identityCollisions = 0;
   clockAheadS: number | null = null;
   newEpoch: NewEpoch | null = null;
+  storageWarnings: StorageWarning[] = [];
 
   /** `answerMs` is how long YUPY takes. */
   constructor(answerMs = ANSWER_MS) {
@@ -334,6 +336,7 @@ export class FakeTill implements Host {
             identity_collision_count: this.identityCollisions,
             new_epoch: this.newEpoch,
             clock_ahead_s: this.clockAheadS,
+            storage_warnings: this.storageWarnings,
           }
         : null,
       practice: this.#practice

@@ -15,6 +15,7 @@ words!(EpochReason {
     EpochReason::FolderCopied => "folder_copied" = EpochReason::FolderCopied,
     EpochReason::OtherMachine => "other_machine" = EpochReason::OtherMachine,
     EpochReason::WentBack => "went_back" = EpochReason::WentBack,
+    EpochReason::BackupRestored => "backup_restored" = EpochReason::BackupRestored,
     EpochReason::IdentityCollision => "identity_collision" = EpochReason::IdentityCollision,
 });
 

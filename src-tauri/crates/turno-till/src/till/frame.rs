@@ -71,6 +71,7 @@ impl Till {
             needs_attention_count: counts.needs_attention,
             identity_collision_count: counts.identity_collision,
             clock_ahead_s: enrolled.relay.line().wrong_clock().map(|ahead_ms| ahead_ms / 1_000),
+            storage_warnings: self.storage_warnings(),
             new_epoch: new_epoch.map(|(row, to_look_up_count)| NewEpoch {
                 epoch: row.epoch.as_str().to_owned(),
                 reason: row.reason,

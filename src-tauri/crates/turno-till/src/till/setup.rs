@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use turno_protocol::catalog::CatalogBody;
 
-use super::{Enrolled, Inner, Till};
+use super::{Enrolled, Inner, Till, storage};
 use crate::catalog::Catalog;
 use crate::enrol::{self, FetchedCatalog};
 use crate::relay::{Parts, Relay, Task};
@@ -107,6 +107,7 @@ impl Till {
             catalog: RwLock::new(Arc::new(catalog)),
             catalog_wanted,
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
+            _backups: Task(tokio::spawn(storage::keep_backups(Arc::downgrade(&self.inner))).abort_handle()),
         };
         let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);
         *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));

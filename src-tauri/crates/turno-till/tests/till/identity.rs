@@ -3,146 +3,21 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use tempfile::TempDir;
+use turno_till::Till;
 use turno_till::machine::Machine;
 use turno_till::view::{
-    ConnectRequest, CreateManagerRequest, EpochReason, LookAlikePolicy, NewEpoch, Phase, ProblemCode,
-    SaleReason, SaleState, SaleSummary, UnlockRequest,
+    ConnectRequest, CreateManagerRequest, EpochReason, Phase, ProblemCode, SaleReason, SaleState,
+    UnlockRequest,
 };
-use turno_till::{Options, PinCost, Till};
 
-use crate::books::{Books, Wire};
+use crate::books::Wire;
 use crate::crash::disk::audited;
-use crate::support::{
-    CASHIER_PIN, HandClock, MANAGER_PIN, MORNING, Seeded, charge, fare, options, recorded, set_up, unlock,
-};
-
-/// A machine with a state folder, on which data folders are opened.
-struct Place {
-    machine: Machine,
-    secrets: PathBuf,
-}
-
-/// A till in a data folder, with its own line to YUPY.
-struct Folder {
-    path: PathBuf,
-    till: Till,
-    wire: Arc<Wire>,
-    clock: Arc<HandClock>,
-}
-
-struct World {
-    root: TempDir,
-    books: Arc<Books>,
-    home: Place,
-    chance: std::cell::Cell<u64>,
-}
-
-impl World {
-    fn new() -> Self {
-        let root = TempDir::new().unwrap();
-        let home = Place { machine: Machine::named("home"), secrets: root.path().join("home-state") };
-        Self { books: Arc::default(), home, root, chance: std::cell::Cell::new(1) }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    fn options(&self, path: &Path, place: &Place, wire: &Arc<Wire>, clock: &Arc<HandClock>) -> Options {
-        self.chance.set(self.chance.get() + 1);
-        Options {
-            pin_cost: PinCost { memory_kib: 8, passes: 1 },
-            secrets_folder: place.secrets.clone(),
-            machine: place.machine.clone(),
-            ..options(path, clock.clone(), Seeded::new(self.chance.get()), wire.clone())
-        }
-    }
-
-    /// Opens a folder at a time of its own: two tills do not sell in the same millisecond.
-    async fn open(&self, name: &str, place: &Place, ms: i64) -> Folder {
-        let path = self.path(name);
-        fs::create_dir_all(&path).unwrap();
-        let (wire, clock) = (Wire::to(&self.books), Arc::new(HandClock::at(ms)));
-        let till = Till::open(self.options(&path, place, &wire, &clock)).await.unwrap();
-        Folder { path, till, wire, clock }
-    }
-
-    async fn new_till(&self) -> Folder {
-        let folder = self.open("data", &self.home, MORNING).await;
-        set_up(&folder.till).await;
-        folder
-    }
-
-    /// The folder as it is on the disk at this moment.
-    fn copy(&self, from: &Path, name: &str) {
-        copy_all(from, &self.path(name));
-    }
-
-    /// The state folder too, as when a whole home is cloned.
-    fn copy_state(&self, name: &str) -> PathBuf {
-        let to = self.path(name);
-        copy_all(&self.home.secrets, &to);
-        to
-    }
-}
-
-fn copy_all(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for file in fs::read_dir(from).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), to.join(file.file_name())).unwrap();
-    }
-}
-
-impl Folder {
-    async fn sell(&self) -> String {
-        self.clock.forward(1_003);
-        let mut request = charge(&self.till.open_draft().draft_id, vec![fare(1)]);
-        request.look_alikes = LookAlikePolicy::SellAnyway;
-        recorded(self.till.charge(&request).await.unwrap()).sales[0].external_transaction_id.clone()
-    }
-
-    async fn sales(&self) -> Vec<SaleSummary> {
-        self.till.recent_sales(None).await.unwrap().items
-    }
-
-    async fn until_settled(&self) -> Vec<SaleSummary> {
-        let mut changes = self.till.changes();
-        for _ in 0..200 {
-            let sales = self.sales().await;
-            if !sales.iter().any(|sale| matches!(sale.state, SaleState::Queued | SaleState::Sending)) {
-                return sales;
-            }
-            if tokio::time::timeout(Duration::from_secs(1), changes.changed()).await.is_err() {
-                self.clock.forward(1_000);
-            }
-        }
-        panic!("{:#?}", self.sales().await);
-    }
-
-    async fn new_epoch(&self) -> Option<NewEpoch> {
-        self.till.status().await.unwrap().unwrap().new_epoch
-    }
-
-    async fn reason(&self) -> Option<EpochReason> {
-        self.new_epoch().await.map(|new| new.reason)
-    }
-
-    async fn close(self) -> PathBuf {
-        self.till.close().await;
-        self.path
-    }
-}
-
-fn all_accepted(sales: &[SaleSummary]) -> bool {
-    sales.iter().all(|sale| sale.state == SaleState::Accepted)
-}
+use crate::support::{CASHIER_PIN, HandClock, MANAGER_PIN, MORNING, unlock};
+use crate::world::{Folder, Place, World, all_accepted};
 
 /// Both folders sell on, offline at first; in the end every sale of either is at YUPY once.
 async fn both_sell_and_nothing_is_lost_or_doubled(world: &World, one: &Folder, other: &Folder) {

@@ -5,6 +5,7 @@
 
 mod books;
 mod crash;
+mod damage;
 mod enrolment;
 mod hostile;
 mod identity;
@@ -15,3 +16,4 @@ mod review;
 mod selling;
 mod sockets;
 mod support;
+mod world;
