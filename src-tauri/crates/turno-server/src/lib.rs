@@ -61,6 +61,7 @@ pub mod books;
 pub mod caller;
 pub mod config;
 pub mod content;
+mod descriptors;
 mod drain;
 pub mod fixture;
 mod housekeeping;

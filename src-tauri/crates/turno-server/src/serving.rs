@@ -30,6 +30,7 @@ use turno_protocol::code::ErrorCode;
 
 use crate::{
     config::Config,
+    descriptors,
     http::{Refusal, SlowSender, refuse},
     tls::Tls,
 };
@@ -60,6 +61,9 @@ const HANDSHAKES: usize = 1024;
 
 /// From the first byte of TLS to the first of HTTP.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Files that are no connections: the store's own, the acquirer's, the log.
+const OTHER_FILES: usize = 256;
 
 /// After an error that is the machine's (no descriptors left): long enough for some connection to end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -101,7 +105,7 @@ impl Door {
     ) -> io::Result<()> {
         let drain = config.drain.clone();
         let service = TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit)));
-        let connections = Arc::new(Semaphore::new(self.connections));
+        let connections = Arc::new(Semaphore::new(self.places()));
         let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
         let graceful = GracefulShutdown::new();
         let mut http = http1::Builder::new();
@@ -165,6 +169,14 @@ impl Door {
             );
         }
         Ok(())
+    }
+
+    /// Connections that there are files for. Most systems start a process with fewer than are wanted here, and
+    /// without a file for the next connection nobody is served.
+    fn places(&self) -> usize {
+        let others = OTHER_FILES + if self.tls.is_some() { HANDSHAKES } else { 0 };
+        let files = descriptors::allow(self.connections.saturating_add(others));
+        self.connections.min(files.saturating_sub(others).max(files / 2))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Of each kind of sequence. `PROPTEST_CASES` asks for more.
-const SEQUENCES: u32 = 1_200;
+const SEQUENCES: u32 = 1_000;
 
 fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
