@@ -115,7 +115,10 @@ impl Desk {
     async fn open_till(&self, folder: &Path, address: Option<String>) -> Result<Till, Problem> {
         std::fs::create_dir_all(folder).map_err(FolderError::from)?;
         let options = TillOptions::new(folder.to_owned(), self.folders.secrets.clone());
-        Till::open(TillOptions { address, ..options }).await
+        // Practice has a journal of its own, in its folder: no card is to hold invented sales.
+        let elsewhere = self.options.journal_dir.clone().filter(|_| address.is_none());
+        let journal_folder = elsewhere.unwrap_or_else(|| options.journal_folder.clone());
+        Till::open(TillOptions { address, journal_folder, ..options }).await
     }
 
     /// Starts the practice server and, beside it, a till that knows it.

@@ -12,6 +12,9 @@ pub struct Options {
     /// Keep sales in this folder instead of the user's data folder. Secrets stay in the user's state folder.
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
+    /// Write every sale once more below this folder, best on another medium (an SD card, a USB stick).
+    #[arg(long, value_name = "FOLDER")]
+    pub journal_dir: Option<PathBuf>,
     /// The language of the screen; it is remembered.
     #[arg(long, value_parser = language)]
     pub lang: Option<Language>,
@@ -34,9 +37,19 @@ mod tests {
 
     #[test]
     fn every_option_is_read() {
-        let words = ["turno", "--data-dir", "/tmp/till", "--lang", "en", "--practice"];
+        let words = [
+            "turno",
+            "--data-dir",
+            "/tmp/till",
+            "--journal-dir",
+            "/media/card",
+            "--lang",
+            "en",
+            "--practice",
+        ];
         let options = Options::try_parse_from(words).unwrap();
         assert_eq!(options.data_dir, Some(PathBuf::from("/tmp/till")));
+        assert_eq!(options.journal_dir, Some(PathBuf::from("/media/card")));
         assert_eq!(options.lang, Some(Language::En));
         assert!(options.practice);
         assert!(Options::try_parse_from(["turno", "--lang", "fr"]).is_err());

@@ -4,7 +4,7 @@ import type { Frame } from '../src/bindings/Frame';
 import { messages } from '../src/i18n/messages';
 import { testid } from '../src/shared/testids';
 import { sampleSale } from './samples';
-import { expectState, find, get, maybe, openPage, sellSeat, waitFor, type Page } from './harness';
+import { expectState, find, get, maybe, openPage, screen, sellSeat, waitFor, type Page } from './harness';
 
 /** A page whose frame says what the test wants. */
 async function openWith(change: (frame: Frame) => Frame): Promise<Page> {
@@ -62,20 +62,23 @@ test('new letters on the tickets are explained, with what is looked up', async (
     reason: 'folder_copied',
     taken_at: '2026-11-30T10:00:00-05:00',
     to_look_up_count: 2,
+    recovered_count: 3,
   };
   till.hint();
   const notice = (await find(testid.newEpoch)).textContent;
   expect(notice).toContain('copia');
   expect(notice).toContain('A3X');
   expect(notice).toContain('2 ventas de antes');
+  expect(notice).toContain('3 ventas recuperadas');
 });
 
 test('what is not safe about the data is said, each in its own line', async () => {
   const { till } = await openPage();
   expect(maybe(testid.storageWarning)).toBeNull();
-  till.storageWarnings = ['backup_failed'];
+  till.storageWarnings = ['backup_failed', 'journal_failed'];
   till.hint();
-  expect((await find(testid.storageWarning)).textContent).toContain('copia de seguridad');
+  await waitFor(() => expect(screen.getAllByTestId(testid.storageWarning)).toHaveLength(2));
+  expect(screen.getAllByTestId(testid.storageWarning)[0]?.textContent).toContain('copia de seguridad');
 });
 
 test('a till that no longer answers is not shown as if it did', async () => {

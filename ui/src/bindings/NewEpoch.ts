@@ -12,4 +12,8 @@ epoch: string, reason: EpochReason, taken_at: string,
 /**
  * Sales of before that YUPY has not confirmed; each is looked up there before it is sent again.
  */
-to_look_up_count: number, };
+to_look_up_count: number, 
+/**
+ * Sales that were put back from the journal.
+ */
+recovered_count: number, };

@@ -36,6 +36,8 @@ function because(cause: string | null): string {
 
 const storage: Record<StorageWarning, string> = {
   backup_failed: 'No backup could be made. Check the space on the disk.',
+  journal_failed:
+    'Sales are not written to the journal. They are saved all the same; check the journal’s card or disk.',
 };
 
 const epochReason: Record<EpochReason, string> = {
@@ -276,11 +278,12 @@ export const en: Messages = {
       'This till uses new numbers already: go on selling and call support.',
     epochReason,
     storage,
-    newEpoch: (epoch, toLookUp) =>
+    newEpoch: (epoch, toLookUp, recovered) =>
       `Its tickets have new letters (${epoch}); you can go on selling.` +
       (toLookUp > 0
         ? ` ${count(toLookUp, 'sale', 'sales')} of before: looked up at YUPY before sending.`
-        : ''),
+        : '') +
+      (recovered > 0 ? ` ${count(recovered, 'sale', 'sales')} recovered from the journal.` : ''),
     clockAhead: (duration) =>
       `This machine’s clock is ${duration} ahead. Set it right: sales carry this time.`,
     clockBehind: (duration) =>

@@ -97,6 +97,8 @@ const saleReason: Record<SaleReason, string> = {
 
 const storage: Record<StorageWarning, string> = {
   backup_failed: 'No se pudo hacer la copia de seguridad. Revise el espacio en el disco.',
+  journal_failed:
+    'Las ventas no se están anotando en el diario. Se guardan igual; revise la tarjeta o el disco del diario.',
 };
 
 const epochReason: Record<EpochReason, string> = {
@@ -297,11 +299,12 @@ export const es = {
       'Esta caja ya usa números nuevos: siga vendiendo y avise a soporte.',
     epochReason,
     storage,
-    newEpoch: (epoch: string, toLookUp: number) =>
+    newEpoch: (epoch: string, toLookUp: number, recovered: number) =>
       `Sus tickets llevan letras nuevas (${epoch}); puede seguir vendiendo.` +
       (toLookUp > 0
         ? ` ${count(toLookUp, 'venta', 'ventas')} de antes: se busca en YUPY antes de enviar.`
-        : ''),
+        : '') +
+      (recovered > 0 ? ` ${count(recovered, 'venta recuperada', 'ventas recuperadas')} del diario.` : ''),
     clockAhead: (duration: string) =>
       `El reloj de este equipo está adelantado ${duration}. Corríjalo: las ventas llevan esa hora.`,
     clockBehind: (duration: string) =>

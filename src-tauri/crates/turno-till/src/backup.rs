@@ -14,6 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use turno_sqlite::Database;
 
 use crate::clock::Millis;
+use crate::store::installation;
 
 pub const FOLDER: &str = "backups";
 /// A copy a day, and one at the end of each shift: a week of two shifts.
@@ -86,6 +87,16 @@ pub fn all(folder: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The last number of a sale that the newest copy holds; 0 without one.
+#[must_use]
+pub fn last_sequence(folder: &Path) -> i64 {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let newest = all(folder).into_iter().rev().find_map(|path| {
+        Connection::open_with_flags(path, flags).and_then(|conn| installation::last_sequence(&conn)).ok()
+    });
+    newest.unwrap_or_default()
 }
 
 /// What is wrong with a database file, as SQLite says; `None` when it is whole. Nothing is written to it, nor to its

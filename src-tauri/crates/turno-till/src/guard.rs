@@ -27,6 +27,14 @@ use crate::till::Options;
 use crate::view::{EpochReason, Problem, ProblemCode};
 use crate::witness::{Claim, Record, Witness};
 
+/// What had to be done to get the folder open.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub recovery: Option<Recovery>,
+    /// Sales that were in the journal and not in the database.
+    pub recovered_count: u32,
+}
+
 /// Who this folder is for the rest of this run.
 pub struct Identity {
     pub installation_id: Uuid,
@@ -38,11 +46,7 @@ pub struct Identity {
 ///
 /// # Errors
 /// The folder or the state folder cannot be used; nothing was sold.
-pub async fn identify(
-    db: &Database,
-    options: &Options,
-    recovery: Option<Recovery>,
-) -> Result<Identity, Problem> {
+pub async fn identify(db: &Database, options: &Options, found: Found) -> Result<Identity, Problem> {
     let (candidate, start_id) = (uuid(&*options.entropy), uuid(&*options.entropy));
     let (own, is_enrolled) = db
         .write(move |conn| {
@@ -59,7 +63,10 @@ pub async fn identify(
         machine: machine.clone(),
     };
     let suspicion = suspicion(&own, &claim, &options.machine, never_began);
-    let suspicion = recovery.as_ref().map(|_| EpochReason::BackupRestored).or(suspicion);
+    // Sales that only the journal had were sold by a later state of this folder.
+    let went_back = (found.recovered_count > 0).then_some(EpochReason::WentBack);
+    let restored = found.recovery.as_ref().map(|_| EpochReason::BackupRestored);
+    let suspicion = restored.or(suspicion).or(went_back);
     match (suspicion, claim) {
         (None, Claim::Taken(mut witness)) => {
             db.write(move |conn| Ok::<_, Problem>(installation::begin_start(conn, start_id)?)).await?;
@@ -70,11 +77,11 @@ pub async fn identify(
         }
         (None | Some(_), Claim::Held) => {
             let reason = suspicion.unwrap_or(EpochReason::FolderCopied);
-            become_another(db, options, &own, start_id, reason, recovery).await
+            become_another(db, options, &own, start_id, reason, found).await
         }
         // Given back only when the new installation has its own.
         (Some(reason), Claim::Taken(_held)) => {
-            become_another(db, options, &own, start_id, reason, recovery).await
+            become_another(db, options, &own, start_id, reason, found).await
         }
     }
 }
@@ -107,7 +114,7 @@ async fn become_another(
     old: &InstallationRow,
     start_id: Uuid,
     reason: EpochReason,
-    recovery: Option<Recovery>,
+    found: Found,
 ) -> Result<Identity, Problem> {
     let installation_id = uuid(&*options.entropy);
     let folder = &options.secrets_folder;
@@ -125,7 +132,7 @@ async fn become_another(
     let now = options.clock.now().as_millisecond();
     db.write(move |conn| {
         installation::become_another(conn, installation_id, start_id)?;
-        if let Some(Recovery { backup, set_aside, fault }) = &recovery {
+        if let Some(Recovery { backup, set_aside, fault }) = &found.recovery {
             let data = json!({ "backup": backup, "set_aside": set_aside, "fault": fault });
             audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::BackupRestored) })?;
         }
@@ -133,7 +140,9 @@ async fn become_another(
             people::forget_pins(conn)?;
         }
         let taken = take_epoch(conn, chance, reason, now)?;
+        epochs::set_recovered(conn, found.recovered_count)?;
         let data = json!({
+            "recovered_count": found.recovered_count,
             "reason": reason.as_word(),
             "installation_id": installation_id.to_string(),
             "was": old_id.to_string(),

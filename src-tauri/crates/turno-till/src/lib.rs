@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod clock;
 pub mod enrol;
 mod guard;
+pub mod journal;
 pub mod machine;
 pub mod outbox;
 pub mod pins;

@@ -12,9 +12,13 @@ use turno_sqlite::{Database, OpenError, WriterMode};
 
 use crate::backup::{self, stamp, sync_folder};
 use crate::clock::Millis;
-use crate::store;
+use crate::journal::{self, Ticket};
+use crate::store::{self, installation};
+use crate::view::Problem;
 
 pub const FOLDER: &str = "damaged";
+/// Tickets in one commit while the journal is played back.
+const BATCH: usize = 100;
 /// What belongs to a SQLite database: a log that is left behind would be played into the next one.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
@@ -111,6 +115,33 @@ fn set_aside(folder: &Path, now: Millis) -> io::Result<Option<String>> {
     sync_folder(&place)?;
     sync_folder(folder)?;
     Ok(place.file_name().map(|name| format!("{FOLDER}/{}", name.to_string_lossy())))
+}
+
+/// Puts back what the journal has and the database does not: sales of after the backup that was opened, or of after
+/// whatever file somebody put in the database's place. Says how many. A kill is gone on from at the next start, since
+/// tickets come in the order of their numbers.
+///
+/// # Errors
+/// The database cannot be written.
+pub async fn play_journal(db: &Database, folder: &Path, now: Millis) -> Result<u32, Problem> {
+    let known = db.read(installation::last_sequence).await?;
+    if journal::last_sequence(folder).is_none_or(|journaled| journaled <= known) {
+        return Ok(0);
+    }
+    let mut tickets = journal::tickets_behind(folder, known);
+    let mut recovered = 0;
+    loop {
+        let batch: Vec<Ticket> = tickets.by_ref().take(BATCH).collect();
+        if batch.is_empty() {
+            return Ok(recovered);
+        }
+        recovered += db
+            .write(move |conn| {
+                let put_back = batch.iter().map(|ticket| ticket.put_back(conn, now));
+                Ok::<_, Problem>(put_back.sum::<Result<u32, rusqlite::Error>>()?)
+            })
+            .await?;
+    }
 }
 
 fn unreadable_folder(error: io::Error) -> OpenError {

@@ -270,7 +270,7 @@ pub fn record(
             shift_number: shift,
             seller: seller.person_id.clone(),
             recorded_at: seller.now,
-            payment_method: "cash",
+            payment_method: "cash".to_owned(),
             total_minor: priced.total.minor(),
             rounding_minor: priced.rounding.minor(),
             received_minor: priced.received().minor(),

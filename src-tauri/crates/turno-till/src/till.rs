@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::{Notify, watch};
@@ -15,7 +16,8 @@ use uuid::Uuid;
 use crate::backup;
 use crate::catalog::Catalog;
 use crate::clock::{Millis, SharedClock, SystemClock, rfc3339};
-use crate::guard::{self, Identity};
+use crate::guard::{self, Found, Identity};
+use crate::journal;
 use crate::machine::Machine;
 use crate::outbox::Policy;
 use crate::pins::{PinCost, Pins};
@@ -46,6 +48,8 @@ pub struct Options {
     pub secrets_folder: PathBuf,
     /// Where copies of the database are kept.
     pub backup_folder: PathBuf,
+    /// Where every sale is written once more; best on another medium.
+    pub journal_folder: PathBuf,
     /// The machine that this is.
     pub machine: Machine,
     /// Where YUPY is now, when it moves between starts (practice).
@@ -64,6 +68,7 @@ impl Options {
     pub fn new(folder: PathBuf, secrets_folder: PathBuf) -> Self {
         Self {
             backup_folder: folder.join(backup::FOLDER),
+            journal_folder: folder.join(journal::FOLDER),
             folder,
             secrets_folder,
             machine: Machine::here(),
@@ -96,6 +101,8 @@ struct Inner {
     enrolled: RwLock<Option<Arc<Enrolled>>>,
     unlocked: Mutex<Option<Person>>,
     storage_warnings: Mutex<BTreeSet<StorageWarning>>,
+    /// A backup was made: the journal begins a new file.
+    journal_turns: AtomicBool,
     changes: watch::Sender<u64>,
 }
 
@@ -109,6 +116,9 @@ struct Enrolled {
     /// Somebody wants to know now whether there is a newer one.
     catalog_wanted: Arc<Notify>,
     _fresh_catalog: Task,
+    /// There are sales for the journal.
+    journal_wanted: Arc<Notify>,
+    _journal: Task,
     _backups: Task,
 }
 
@@ -120,7 +130,9 @@ impl Till {
     pub async fn open(options: Options) -> Result<Self, Problem> {
         let now = options.clock.now().as_millisecond();
         let (db, recovery) = recover::open(&options.folder, &options.backup_folder, options.writer, now)?;
-        let Identity { installation_id, secrets, witness } = guard::identify(&db, &options, recovery).await?;
+        let recovered_count = recover::play_journal(&db, &options.journal_folder, now).await?;
+        let found = Found { recovery, recovered_count };
+        let Identity { installation_id, secrets, witness } = guard::identify(&db, &options, found).await?;
         let pins = Pins {
             db: db.clone(),
             clock: Arc::clone(&options.clock),
@@ -138,6 +150,7 @@ impl Till {
             enrolled: RwLock::new(None),
             unlocked: Mutex::new(None),
             storage_warnings: Mutex::default(),
+            journal_turns: AtomicBool::new(false),
             changes: watch::Sender::new(0),
         };
         let till = Self { inner: Arc::new(inner) };

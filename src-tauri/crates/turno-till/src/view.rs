@@ -26,7 +26,7 @@ pub enum Role {
     Manager,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Person {
     pub person_id: String,
@@ -110,6 +110,8 @@ pub struct NewEpoch {
     pub taken_at: String,
     /// Sales of before that YUPY has not confirmed; each is looked up there before it is sent again.
     pub to_look_up_count: u32,
+    /// Sales that were put back from the journal.
+    pub recovered_count: u32,
 }
 
 /// The status bar. Every count is computed from rows.
@@ -138,6 +140,8 @@ pub struct Status {
 pub enum StorageWarning {
     /// The last copy of the database could not be made.
     BackupFailed,
+    /// New sales are not in the journal.
+    JournalFailed,
 }
 
 /// The three honest words about a sale.

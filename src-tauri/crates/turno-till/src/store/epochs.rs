@@ -27,12 +27,14 @@ pub struct EpochRow {
     pub reason: EpochReason,
     pub taken_at: Millis,
     pub registered_at: Option<Millis>,
+    /// Sales that the journal put back just before.
+    pub recovered_count: u32,
 }
 
 /// The epoch of the next sale; none before the till is enrolled.
 pub fn current(conn: &Connection) -> Result<Option<EpochRow>> {
     conn.prepare_cached(
-        "SELECT epoch, after_sequence, reason, taken_at_ms, registered_at_ms FROM epochs
+        "SELECT epoch, after_sequence, reason, taken_at_ms, registered_at_ms, recovered_count FROM epochs
          ORDER BY epoch_number DESC LIMIT 1",
     )?
     .query_row([], |row| {
@@ -43,6 +45,7 @@ pub fn current(conn: &Connection) -> Result<Option<EpochRow>> {
             reason: EpochReason::from_word(&row.get::<_, String>(2)?)?,
             taken_at: row.get(3)?,
             registered_at: row.get(4)?,
+            recovered_count: row.get(5)?,
         })
     })
     .optional()
@@ -54,6 +57,15 @@ pub fn take(conn: &Connection, epoch: Epoch, reason: EpochReason, at: Millis) ->
         "INSERT INTO epochs (epoch, after_sequence, reason, taken_at_ms)
          SELECT ?1, last_sequence, ?2, ?3 FROM installation",
         params![epoch.as_str(), reason.as_word(), at],
+    )?;
+    Ok(())
+}
+
+/// The journal put sales back before the newest epoch was taken.
+pub fn set_recovered(conn: &Connection, recovered_count: u32) -> Result<()> {
+    conn.execute(
+        "UPDATE epochs SET recovered_count = ?1 WHERE epoch_number = (SELECT max(epoch_number) FROM epochs)",
+        [recovered_count],
     )?;
     Ok(())
 }
@@ -111,6 +123,7 @@ mod tests {
             reason: EpochReason::WentBack,
             taken_at: 2,
             registered_at: None,
+            recovered_count: 0,
         };
         assert_eq!(current(&conn).unwrap(), Some(newest));
         set_registered(&conn, epoch("K7M"), 3).unwrap();

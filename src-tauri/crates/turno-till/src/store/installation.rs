@@ -76,6 +76,20 @@ pub fn become_another(conn: &Connection, installation_id: Uuid, start_id: Uuid) 
     Ok(())
 }
 
+/// Numbers that were given out by an earlier state of this folder are not given again.
+pub fn numbers_were_given(conn: &Connection, sequence: i64, shift_number: u32) -> Result<()> {
+    conn.execute(
+        "UPDATE installation SET last_sequence = max(last_sequence, ?1), last_shift = max(last_shift, ?2)",
+        params![sequence, shift_number],
+    )?;
+    Ok(())
+}
+
+/// The last number that a sale got; 0 in a database that is new.
+pub fn last_sequence(conn: &Connection) -> Result<i64> {
+    conn.query_one("SELECT coalesce(max(last_sequence), 0) FROM installation", [], |row| row.get(0))
+}
+
 pub fn take_sequence(conn: &Connection) -> Result<i64> {
     conn.query_one(
         "UPDATE installation SET last_sequence = last_sequence + 1 RETURNING last_sequence",

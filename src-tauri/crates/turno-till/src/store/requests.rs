@@ -86,6 +86,14 @@ pub fn get(conn: &Connection, request_id: i64) -> Result<RequestRow> {
         .query_one([request_id], read)
 }
 
+/// What was frozen when the sale was made.
+pub fn first_request(conn: &Connection, sequence: i64) -> Result<RequestRow> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM requests WHERE sequence = ?1 AND operation = 'create' ORDER BY request_id LIMIT 1"
+    ))?
+    .query_row([sequence], read)
+}
+
 /// The newest request that creates the sale: its first body, or the last repair of it.
 pub fn create_request(conn: &Connection, sequence: i64) -> Result<RequestRow> {
     conn.prepare_cached(&format!(

@@ -1,17 +1,18 @@
 //! Checkouts and the sales in them. Invariant (triggers): what was recorded is never changed nor deleted.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutRow {
     pub draft_id: String,
     pub charge_digest: Vec<u8>,
     pub shift_number: u32,
     pub seller: String,
     pub recorded_at: Millis,
-    pub payment_method: &'static str,
+    pub payment_method: String,
     pub total_minor: i64,
     pub rounding_minor: i64,
     pub received_minor: i64,
@@ -27,7 +28,7 @@ pub struct RecordedCheckout {
     pub received_minor: i64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaleRow {
     pub sequence: i64,
     pub external_transaction_id: String,
@@ -82,6 +83,43 @@ pub fn find_checkout(conn: &Connection, draft_id: &str) -> Result<Option<Recorde
         })
     })
     .optional()
+}
+
+/// A checkout as it was recorded.
+pub fn checkout(conn: &Connection, draft_id: &str) -> Result<CheckoutRow> {
+    conn.prepare_cached(
+        "SELECT draft_id, charge_digest, shift_number, seller, recorded_at_ms, payment_method, total_minor,
+                rounding_minor, received_minor
+         FROM checkouts WHERE draft_id = ?1",
+    )?
+    .query_one([draft_id], |row| {
+        Ok(CheckoutRow {
+            draft_id: row.get(0)?,
+            charge_digest: row.get(1)?,
+            shift_number: row.get(2)?,
+            seller: row.get(3)?,
+            recorded_at: row.get(4)?,
+            payment_method: row.get(5)?,
+            total_minor: row.get(6)?,
+            rounding_minor: row.get(7)?,
+            received_minor: row.get(8)?,
+        })
+    })
+}
+
+/// Checkouts with sales behind this sequence, the oldest first.
+pub fn drafts_since(conn: &Connection, sequence: i64, limit: u32) -> Result<Vec<String>> {
+    conn.prepare_cached(
+        "SELECT draft_id FROM sales WHERE sequence > ?1 GROUP BY draft_id ORDER BY min(sequence) LIMIT ?2",
+    )?
+    .query_map(params![sequence, limit], |row| row.get(0))?
+    .collect()
+}
+
+pub fn of_checkout(conn: &Connection, draft_id: &str) -> Result<Vec<SaleRow>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM sales WHERE draft_id = ?1 ORDER BY sequence"))?
+        .query_map([draft_id], read)?
+        .collect()
 }
 
 pub fn insert(conn: &Connection, sale: &SaleRow) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Shifts. Invariant (a unique index): at most one is open.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 
@@ -12,6 +13,53 @@ pub struct ShiftRow {
     pub float_minor: i64,
     pub sales_count: u32,
     pub sold_minor: i64,
+}
+
+/// A shift as it was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedShift {
+    pub shift_number: u32,
+    pub opened_by: String,
+    pub opened_at: Millis,
+    pub float_minor: i64,
+}
+
+pub fn opened(conn: &Connection, shift_number: u32) -> Result<OpenedShift> {
+    conn.prepare_cached(
+        "SELECT shift_number, opened_by, opened_at_ms, float_minor FROM shifts WHERE shift_number = ?1",
+    )?
+    .query_one([shift_number], |row| {
+        Ok(OpenedShift {
+            shift_number: row.get(0)?,
+            opened_by: row.get(1)?,
+            opened_at: row.get(2)?,
+            float_minor: row.get(3)?,
+        })
+    })
+}
+
+/// Makes sure of a shift that was opened after the database was copied. Where a later one was opened, the one before
+/// had been closed.
+pub fn put_back(conn: &Connection, shift: &OpenedShift) -> Result<()> {
+    let is_known = conn
+        .prepare_cached("SELECT 1 FROM shifts WHERE shift_number = ?1")?
+        .query_row([shift.shift_number], |_| Ok(()))
+        .optional()?
+        .is_some();
+    if is_known {
+        return Ok(());
+    }
+    conn.execute(
+        "UPDATE shifts SET closed_at_ms = ?2 WHERE closed_at_ms IS NULL AND shift_number < ?1",
+        params![shift.shift_number, shift.opened_at],
+    )?;
+    // One that is older than the open shift is closed: there is one open shift.
+    conn.execute(
+        "INSERT INTO shifts (shift_number, opened_by, opened_at_ms, float_minor, closed_at_ms)
+         SELECT ?1, ?2, ?3, ?4, (SELECT opened_at_ms FROM shifts WHERE closed_at_ms IS NULL)",
+        params![shift.shift_number, shift.opened_by, shift.opened_at, shift.float_minor],
+    )?;
+    Ok(())
 }
 
 pub fn open(

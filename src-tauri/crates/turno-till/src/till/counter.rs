@@ -215,6 +215,7 @@ impl Till {
         if let ChargeOutcome::Recorded { checkout } = &outcome {
             let newest = checkout.sales.iter().map(|sale| sale.sequence).max();
             self.note_numbers(newest.unwrap_or_default(), 0);
+            enrolled.journal_wanted.notify_one();
         }
         enrolled.relay.wake();
         self.changed();

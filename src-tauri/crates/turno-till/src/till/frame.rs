@@ -77,6 +77,7 @@ impl Till {
                 reason: row.reason,
                 taken_at: rfc3339(row.taken_at),
                 to_look_up_count,
+                recovered_count: row.recovered_count,
             }),
         }))
     }

@@ -99,6 +99,8 @@ impl Till {
         });
         let catalog_wanted = Arc::new(Notify::new());
         let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
+        let journal_wanted = Arc::new(Notify::new());
+        let journal = storage::keep_journal(Arc::downgrade(&self.inner), Arc::clone(&journal_wanted));
         let enrolled = Enrolled {
             enrolment,
             context,
@@ -107,6 +109,8 @@ impl Till {
             catalog: RwLock::new(Arc::new(catalog)),
             catalog_wanted,
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
+            journal_wanted: Arc::clone(&journal_wanted),
+            _journal: Task(tokio::spawn(journal).abort_handle()),
             _backups: Task(tokio::spawn(storage::keep_backups(Arc::downgrade(&self.inner))).abort_handle()),
         };
         let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);

@@ -1,14 +1,25 @@
-//! What keeps the till's data safe while it works: copies of the database, and what to tell people about the disk.
+//! What keeps the till's data safe while it works: copies of the database, the journal of its sales, and what to tell
+//! people about the disk. Invariant: none of it makes a sale wait.
 
-use std::sync::{PoisonError, Weak};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+
+use tokio::sync::Notify;
+use turno_sqlite::WriterMode;
 
 use super::{Inner, Till};
 use crate::backup;
+use crate::journal::{self, Journal};
 use crate::view::{Problem, ProblemCode, StorageWarning};
 
 /// How often it is looked whether a copy is due.
 const LOOK_EVERY: Duration = Duration::from_secs(15 * 60);
+/// The medium of the journal may come back.
+const JOURNAL_RETRY: Duration = Duration::from_secs(30);
+/// Tickets that are written to the journal at once.
+const TICKETS: u32 = 200;
 
 impl Till {
     /// Makes a copy of the database now, as at the end of a shift. Whether it worked is shown.
@@ -19,8 +30,65 @@ impl Till {
         let options = &self.inner.options;
         let made = backup::make(&self.inner.db, &options.backup_folder, self.now()).await;
         self.warn(StorageWarning::BackupFailed, made.is_err());
+        if made.is_ok() {
+            self.inner.journal_turns.store(true, Ordering::SeqCst);
+        }
         made.map(drop).map_err(|error| {
             tracing::error!(%error, "no copy of the database could be made");
+            Problem::with(ProblemCode::FolderNotWritable, error.to_string())
+        })
+    }
+
+    /// Writes to the journal what is not in it yet.
+    async fn write_journal(&self, journal: &SharedJournal) -> Result<(), Problem> {
+        let (inner, now) = (Arc::clone(&self.inner), self.now());
+        let turns = inner.journal_turns.swap(false, Ordering::SeqCst);
+        let (folder, backups) = (inner.options.journal_folder.clone(), inner.options.backup_folder.clone());
+        let mut behind = self
+            .on_the_medium(journal, move |journal| {
+                let open = match journal.take() {
+                    Some(open) => open,
+                    None => Journal::open(&folder, || backup::last_sequence(&backups), now)?,
+                };
+                let open = journal.insert(open);
+                if turns {
+                    open.turn(now)?;
+                }
+                Ok(open.last_sequence)
+            })
+            .await?;
+        loop {
+            let tickets = inner.db.read(move |conn| journal::since(conn, behind, TICKETS)).await?;
+            if tickets.is_empty() {
+                return Ok(());
+            }
+            behind = self
+                .on_the_medium(journal, move |journal| {
+                    let Some(mut open) = journal.take() else { return Ok(behind) };
+                    // Put back only if all went well: what was half written is found out by opening it again.
+                    open.append(&tickets)?;
+                    Ok(journal.insert(open).last_sequence)
+                })
+                .await?;
+        }
+    }
+
+    /// A medium may take its time; the threads that serve the screen stay free.
+    async fn on_the_medium<T: Send + 'static>(
+        &self,
+        journal: &SharedJournal,
+        work: impl FnOnce(&mut Option<Journal>) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let journal = Arc::clone(journal);
+        let work = move || work(&mut journal.lock().unwrap_or_else(PoisonError::into_inner));
+        let done = match self.inner.options.writer {
+            WriterMode::Inline => work(),
+            WriterMode::Thread => {
+                tokio::task::spawn_blocking(work).await.map_err(|_| ProblemCode::Internal)?
+            }
+        };
+        done.map_err(|error| {
+            tracing::error!(%error, "the journal cannot be written");
             Problem::with(ProblemCode::FolderNotWritable, error.to_string())
         })
     }
@@ -36,6 +104,23 @@ impl Till {
         drop(warnings);
         if changed {
             self.changed();
+        }
+    }
+}
+
+type SharedJournal = Arc<Mutex<Option<Journal>>>;
+
+/// Keeps the journal for as long as the till is open.
+pub(super) async fn keep_journal(inner: Weak<Inner>, wanted: Arc<Notify>) {
+    let journal = SharedJournal::default();
+    loop {
+        let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
+        let written = till.write_journal(&journal).await.is_ok();
+        till.warn(StorageWarning::JournalFailed, !written);
+        drop(till);
+        tokio::select! {
+            () = wanted.notified() => {}
+            () = tokio::time::sleep(if written { LOOK_EVERY } else { JOURNAL_RETRY }) => {}
         }
     }
 }

@@ -9,13 +9,14 @@ use turno_till::{Options, Till};
 
 use crate::crash::disk::audited;
 use crate::support::{MORNING, unlock};
-use crate::world::{Folder, World, all_accepted};
+use crate::world::{Folder, World, all_accepted, killed_after};
 
-/// Two sales in the backup and one since, all at YUPY; the folder is closed.
+/// Two sales in the backup and two since, of which the last has not been sent; the folder is closed.
 struct Shop {
     world: World,
     path: PathBuf,
     since: String,
+    unsent: String,
 }
 
 async fn closed_shop() -> Shop {
@@ -27,8 +28,18 @@ async fn closed_shop() -> Shop {
     folder.till.back_up().await.unwrap();
     let since = folder.sell().await;
     folder.until_settled().await;
+    folder.wire.cut();
+    let unsent = folder.sell().await;
+    journaled(&folder.path, 4).await;
     let path = folder.close().await;
-    Shop { world, path, since }
+    Shop { world, path, since, unsent }
+}
+
+/// Waits until the journal, which nobody waits for at the counter, has come so far.
+async fn journaled(path: &Path, sequence: i64) {
+    while turno_till::journal::last_sequence(&path.join("journal")) < Some(sequence) {
+        tokio::task::yield_now().await;
+    }
 }
 
 impl Shop {
@@ -51,13 +62,20 @@ fn spoil(file: &Path) {
 async fn check_restored(shop: &Shop, context: &str) {
     let folder = shop.reopen().await;
     assert_eq!(folder.reason().await, Some(EpochReason::BackupRestored), "{context}");
-    assert_eq!(folder.sales().await.len(), 2, "{context}");
+    let sales = folder.until_settled().await;
+    assert_eq!(sales.len(), 4, "two from the backup and two from the journal: {context}");
+    assert!(all_accepted(&sales), "{context}: {sales:#?}");
+    assert_eq!(folder.new_epoch().await.unwrap().recovered_count, 2, "{context}");
+    let sent = folder.wire.sales();
+    assert_eq!(sent.len(), 1, "only what YUPY did not have: {context}");
+    assert!(String::from_utf8_lossy(sent[0].body.as_ref().unwrap()).contains(&shop.unsent), "{context}");
     unlock(&folder.till).await;
     assert_ne!(folder.sell().await, shop.since, "{context}");
     assert!(all_accepted(&folder.until_settled().await), "{context}");
     folder.close().await;
     let events = audited(&shop.path);
     assert_eq!(events.get("backup_restored"), Some(&1), "{context}");
+    assert_eq!(events.get("sale_recovered"), Some(&2), "{context}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,6 +140,48 @@ async fn without_a_backup_a_damaged_database_is_left_for_support_as_it_is() {
     assert_eq!(problem.code, ProblemCode::DatabaseDamaged);
     assert_eq!(fs::read(&database).unwrap(), before);
     assert!(!shop.path.join("damaged").exists());
+}
+
+/// The till is killed while the journal is played back, and opened again.
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_was_half_played_back_is_played_to_its_end() {
+    for steps in 0..8 {
+        let shop = closed_shop().await;
+        spoil(&shop.path.join("till.db"));
+        let dying = shop.world.open("data", &shop.world.home, MORNING + 110_000);
+        killed_after(steps, dying).await;
+        let folder = shop.reopen().await;
+        let sales = folder.until_settled().await;
+        assert!(sales.len() == 4 && all_accepted(&sales), "{steps}: {sales:#?}");
+        unlock(&folder.till).await;
+        assert!(![&shop.since, &shop.unsent].contains(&&folder.sell().await), "{steps}");
+        assert!(all_accepted(&folder.until_settled().await), "{steps}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_cannot_be_written_stops_no_sale_and_is_shown_until_it_has_caught_up() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    journaled(&folder.path, 0).await;
+    let journal = folder.path.join("journal");
+    folder.close().await;
+    fs::remove_dir_all(&journal).unwrap();
+    fs::write(&journal, "the medium is gone").unwrap();
+    let folder = world.open("data", &world.home, MORNING + 60_000).await;
+    unlock(&folder.till).await;
+    folder.sell().await;
+    let warnings = || async { folder.till.status().await.unwrap().unwrap().storage_warnings };
+    while warnings().await != [StorageWarning::JournalFailed] {
+        tokio::task::yield_now().await;
+    }
+    fs::remove_file(&journal).unwrap();
+    folder.sell().await;
+    while !warnings().await.is_empty() {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+    journaled(&folder.path, 2).await;
+    assert_eq!(turno_till::journal::tickets_behind(&journal, 0).count(), 2, "also what was sold meanwhile");
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,7 +17,7 @@ use turno_till::view::{
 use crate::books::Wire;
 use crate::crash::disk::audited;
 use crate::support::{CASHIER_PIN, HandClock, MANAGER_PIN, MORNING, unlock};
-use crate::world::{Folder, Place, World, all_accepted};
+use crate::world::{Folder, Place, World, all_accepted, killed_after};
 
 /// Both folders sell on, offline at first; in the end every sale of either is at YUPY once.
 async fn both_sell_and_nothing_is_lost_or_doubled(world: &World, one: &Folder, other: &Folder) {
@@ -315,18 +315,4 @@ async fn a_kill_between_any_two_steps_of_a_start_costs_at_most_an_epoch_and_neve
             again.until_settled().await;
         }
     }
-}
-
-/// Polls a future so many times and drops it, as a kill does. Says whether it had not ended.
-async fn killed_after<T>(polls: u32, work: impl Future<Output = T>) -> bool {
-    let mut work = std::pin::pin!(work);
-    let mut left = polls;
-    std::future::poll_fn(move |context| {
-        if left == 0 {
-            return std::task::Poll::Ready(true);
-        }
-        left -= 1;
-        work.as_mut().poll(context).map(|_| false)
-    })
-    .await
 }

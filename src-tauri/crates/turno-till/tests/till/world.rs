@@ -138,3 +138,17 @@ impl Folder {
 pub fn all_accepted(sales: &[SaleSummary]) -> bool {
     sales.iter().all(|sale| sale.state == SaleState::Accepted)
 }
+
+/// Polls a future so many times and drops it, as a kill does. Says whether it had not ended.
+pub async fn killed_after<T>(polls: u32, work: impl Future<Output = T>) -> bool {
+    let mut work = std::pin::pin!(work);
+    let mut left = polls;
+    std::future::poll_fn(move |context| {
+        if left == 0 {
+            return std::task::Poll::Ready(true);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(|_| false)
+    })
+    .await
+}

@@ -1,0 +1,178 @@
+//! Every sale once more, in plain files that may lie on another medium: how sales outlive a database.
+//!
+//! A line is a ticket with its checksum. It is written after the ticket's commit and never before, so whatever the
+//! journal says was sold. Invariant: a line that is torn or altered is passed over and costs nothing but itself;
+//! playing a journal back twice changes nothing the second time.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::backup::{stamp, sync_folder};
+use crate::clock::Millis;
+
+mod ticket;
+pub use ticket::{Ticket, since};
+
+pub const FOLDER: &str = "journal";
+/// A new file begins with each backup, and older ones are of use while older backups are kept.
+const KEPT: usize = 20;
+/// A ticket of forty lines has some 60 KB; what is longer is not one.
+const LINE_LIMIT: u64 = 1024 * 1024;
+const CHECK_CHARS: usize = 16;
+
+/// The newest file, open for the next ticket.
+#[derive(Debug)]
+pub struct Journal {
+    folder: PathBuf,
+    file: File,
+    /// Sales up to this one are in it or in an older file, or needed none.
+    pub last_sequence: i64,
+}
+
+impl Journal {
+    /// Goes on with the newest file. The first one of all begins behind what the backups hold.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn open(folder: &Path, backed_up: impl FnOnce() -> i64, now: Millis) -> io::Result<Self> {
+        let files = files(folder);
+        let Some(newest) = files.last() else { return Self::begin(folder, backed_up(), now) };
+        let mut file = OpenOptions::new().read(true).append(true).open(newest)?;
+        // What follows a torn line must not be torn with it.
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last)?;
+        }
+        if last != [b'\n'] {
+            file.write_all(b"\n")?;
+        }
+        let last_sequence = last_sequence_of(&files).unwrap_or_default();
+        Ok(Self { folder: folder.to_owned(), file, last_sequence })
+    }
+
+    /// Begins a new file behind what was written so far.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn begin(folder: &Path, last_sequence: i64, now: Millis) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        // Sorted by the numbers and not by a clock that may be wrong.
+        let name = format!("{last_sequence:012}-{}.journal", stamp(now));
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(folder.join(name))?;
+        sync_folder(folder)?;
+        let files = files(folder);
+        for old in &files[..files.len().saturating_sub(KEPT)] {
+            fs::remove_file(old)?;
+        }
+        Ok(Self { folder: folder.to_owned(), file, last_sequence })
+    }
+
+    /// A new file from here on: a backup was made.
+    ///
+    /// # Errors
+    /// It cannot be made; the old one goes on.
+    pub fn turn(&mut self, now: Millis) -> io::Result<()> {
+        *self = Self::begin(&self.folder.clone(), self.last_sequence, now)?;
+        Ok(())
+    }
+
+    /// Writes tickets, on the medium before it returns.
+    ///
+    /// # Errors
+    /// It is not known how much of them was written; open the journal again to find out.
+    pub fn append(&mut self, tickets: &[Ticket]) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for ticket in tickets {
+            let json = serde_json::to_string(ticket)?;
+            lines.extend_from_slice(format!("{} {json}\n", check(json.as_bytes())).as_bytes());
+        }
+        self.file.write_all(&lines)?;
+        self.file.sync_data()?;
+        let newest = tickets.iter().map(Ticket::last_sequence).max();
+        self.last_sequence = newest.unwrap_or_default().max(self.last_sequence);
+        Ok(())
+    }
+}
+
+/// The tickets that can hold sales behind `sequence`, in the order in which they were sold. A file that cannot be read
+/// is passed over.
+pub fn tickets_behind(folder: &Path, sequence: i64) -> impl Iterator<Item = Ticket> {
+    let files = files(folder);
+    let ends: Vec<Option<i64>> =
+        files.iter().skip(1).map(|next| Some(starts_behind(next))).chain([None]).collect();
+    let later = files.into_iter().zip(ends).filter(move |(_, end)| end.is_none_or(|end| end > sequence));
+    later.flat_map(|(file, _)| tickets(&file)).filter(move |ticket| ticket.last_sequence() > sequence)
+}
+
+/// How far the journal goes, if there is one.
+#[must_use]
+pub fn last_sequence(folder: &Path) -> Option<i64> {
+    last_sequence_of(&files(folder))
+}
+
+fn last_sequence_of(files: &[PathBuf]) -> Option<i64> {
+    let newest = files.iter().rev().find_map(|file| tickets(file).map(|it| it.last_sequence()).max());
+    newest.max(files.last().map(|file| starts_behind(file)))
+}
+
+/// The files of a journal, the oldest first.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "journal"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn starts_behind(file: &Path) -> i64 {
+    let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.split('-').next().and_then(|sequence| sequence.parse().ok()).unwrap_or_default()
+}
+
+/// The whole lines of a file.
+fn tickets(file: &Path) -> impl Iterator<Item = Ticket> + use<> {
+    let mut reader = File::open(file).ok().map(BufReader::new);
+    std::iter::from_fn(move || {
+        let reader = reader.as_mut()?;
+        loop {
+            let mut line = Vec::new();
+            match reader.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(%error, "a journal cannot be read to its end");
+                    return None;
+                }
+            }
+            match read_line(&line) {
+                Some(ticket) => return Some(ticket),
+                None if line == b"\n" => {}
+                None => tracing::warn!("a line of the journal is torn or was altered; it is passed over"),
+            }
+        }
+    })
+}
+
+fn read_line(line: &[u8]) -> Option<Ticket> {
+    let line = line.strip_suffix(b"\n")?;
+    let (checked, rest) = line.split_at_checked(CHECK_CHARS)?;
+    let json = rest.strip_prefix(b" ")?;
+    (check(json).as_bytes() == checked).then(|| serde_json::from_slice(json).ok())?
+}
+
+/// Against a torn or rotten medium, not against people.
+fn check(json: &[u8]) -> String {
+    Sha256::digest(json).iter().take(CHECK_CHARS / 2).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;
