@@ -77,6 +77,9 @@ fn parameters(path: &str, about: &About) -> Vec<Value> {
         let schema = match name {
             "limit" => json!({"type": "integer", "minimum": 1, "maximum": 500}),
             "state" => json!({"type": "string", "enum": ["open"]}),
+            "after" => {
+                json!({"type": "string", "minLength": 1, "description": "The `next` of the page before."})
+            }
             _ => json!({"type": "string"}),
         };
         parameters.push(json!({"name": name, "in": "query", "required": false, "schema": schema}));
@@ -91,15 +94,57 @@ fn responses(about: &About) -> Map<String, Value> {
         if let Some(schema) = schema {
             response["content"] = content("application/json", schema);
         }
+        response["headers"] = headers(*status, about);
+        if let Some(links) = links(*status, about) {
+            response["links"] = links;
+        }
         responses.insert(status.to_string(), response);
     }
     for (status, codes) in errors_by_status(about) {
         let names: Vec<_> = codes.iter().map(|code| format!("`{}`", code.as_str())).collect();
         let mut content = content("application/json", "Error");
         content["application/problem+json"] = json!({"schema": {"$ref": "#/components/schemas/Problem"}});
-        responses.insert(status.to_string(), json!({"description": names.join(" · "), "content": content}));
+        let waits = codes.iter().all(|code| code.needs_retry_after());
+        let mut headers = always();
+        if codes.iter().any(|code| code.needs_retry_after()) {
+            headers["Retry-After"] = json!({"required": waits, "schema": {"type": "integer", "minimum": 1}});
+        }
+        let response = json!({"description": names.join(" · "), "headers": headers, "content": content});
+        responses.insert(status.to_string(), response);
     }
     responses
+}
+
+/// The headers of every answer.
+fn always() -> Value {
+    json!({
+        "X-Request-Id": {"required": true, "schema": {"type": "string", "minLength": 1}},
+        "Cache-Control": {"required": true, "schema": {"const": "no-store"}},
+    })
+}
+
+/// The headers of an answer that is no error.
+fn headers(status: u16, about: &About) -> Value {
+    let mut headers = always();
+    if about.key == Key::Required {
+        let schema = json!({"type": "string", "enum": ["true", "false"]});
+        headers["Idempotency-Replayed"] = json!({"required": true, "schema": schema});
+    }
+    if status == 201 && !about.links.is_empty() {
+        headers["Location"] = json!({"required": true, "schema": {"type": "string"}});
+    }
+    headers
+}
+
+fn links(status: u16, about: &About) -> Option<Value> {
+    let of_status = about.links.iter().filter(|link| link.status == status);
+    let links: Map<_, _> = of_status
+        .map(|link| {
+            let id = format!("$response.body#{}", link.id);
+            (link.operation.to_owned(), json!({"operationId": link.operation, "parameters": {"id": id}}))
+        })
+        .collect();
+    (!links.is_empty()).then(|| links.into())
 }
 
 /// Everything that can go wrong, under each status that either profile gives it.

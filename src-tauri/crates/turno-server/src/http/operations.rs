@@ -35,6 +35,17 @@ pub(super) struct About {
     pub answers: &'static [(u16, Option<&'static str>)],
     /// Errors beside those that the proof, the key and the body bring with them.
     pub errors: &'static [ErrorCode],
+    /// What can be done with what was answered.
+    pub links: &'static [Link],
+}
+
+/// An operation on the thing whose id an answer holds.
+pub(super) struct Link {
+    /// Of the answer.
+    pub status: u16,
+    pub operation: &'static str,
+    /// Where the id stands in the answer's body, as a JSON pointer.
+    pub id: &'static str,
 }
 
 /// How the caller shows that it may.
@@ -63,6 +74,7 @@ const QUIET: About = About {
     body: None,
     answers: &[],
     errors: &[],
+    links: &[],
 };
 
 pub(super) fn all<L: Ledger>() -> Vec<Operation<L>> {
@@ -95,6 +107,8 @@ pub(super) fn router<L: Ledger>() -> Router<Arc<App<L>>> {
         .fold(Router::new(), |router, operation| router.route(operation.path, operation.handler))
 }
 
+const SALE_ID: &str = "/yupy_transaction_id";
+
 const CREATE: About = About {
     id: "createTransaction",
     summary: "Create a sale, or hear that it exists, or be asked whether it does",
@@ -106,6 +120,12 @@ const CREATE: About = About {
         ErrorCode::ExternalTransactionConflict,
         ErrorCode::PossibleDuplicateTransaction,
         ErrorCode::DuplicateConfirmationInvalid,
+    ],
+    links: &[
+        Link { status: 201, operation: "readTransaction", id: SALE_ID },
+        Link { status: 201, operation: "voidTransaction", id: SALE_ID },
+        Link { status: 201, operation: "createPayment", id: SALE_ID },
+        Link { status: 200, operation: "readTransaction", id: SALE_ID },
     ],
     ..QUIET
 };

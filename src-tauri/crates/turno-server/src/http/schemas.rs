@@ -4,7 +4,7 @@
 //! real answers. Requests may have members that nobody knows (contract §3).
 
 use serde_json::{Map, Value, json};
-use turno_domain::lookalike::Signal;
+use turno_domain::{Currency, ids::Epoch, lookalike::Signal};
 use turno_protocol::code::ErrorCode;
 
 pub(super) fn schemas() -> Map<String, Value> {
@@ -16,9 +16,17 @@ pub(super) fn schemas() -> Map<String, Value> {
 
 type Named = Vec<(String, Value)>;
 
+/// No control characters, and no white space at either end. That it is in normal form C cannot be said here.
+const READABLE: &str = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$";
+
+const NO_NUL: &str = r"^[^\x00]*$";
+
 fn requests() -> Named {
-    let id = || json!({"type": "string", "minLength": 1, "maxLength": 128});
-    let amount = || json!({"type": "string", "pattern": r"^(0|[1-9][0-9]{0,6})(\.[0-9]{1,3})?$"});
+    let id = || json!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": READABLE});
+    let text = || json!({"type": "string", "pattern": NO_NUL});
+    let currency = || one_of(&Currency::all().map(Currency::code).collect::<Vec<_>>());
+    let amount =
+        || json!({"type": "string", "pattern": r"^(?!0(\.0+)?$)(0|[1-9][0-9]{0,6})(\.[0-9]{1,3})?$"});
     let new_transaction = [
         ("external_transaction_id", id()),
         ("amount", amount()),
@@ -29,7 +37,7 @@ fn requests() -> Named {
         ("device_id", text()),
         ("occurred_at", instant()),
         ("payment_method", text()),
-        ("context", json!({"type": "object", "properties": nullable(context())})),
+        ("context", json!({"type": "object", "properties": nullable(context(&text()))})),
         ("duplicate_confirmation_token", text()),
         ("confirmed_by", text()),
         ("confirmation_reason", text()),
@@ -40,13 +48,13 @@ fn requests() -> Named {
         ("challenge_id", text()),
         ("duplicate_confirmation_token", text()),
         ("decision", decision()),
-        ("decided_by", json!({"type": "string", "minLength": 1})),
+        ("decided_by", json!({"type": "string", "minLength": 1, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"})),
         ("reason", text()),
     ];
     let enrolment = [
-        ("enrolment_code", text()),
+        ("enrolment_code", json!({"type": "string", "minLength": 1})),
         ("installation_id", json!({"type": "string", "format": "uuid"})),
-        ("epoch", json!({"type": "string", "minLength": 3, "maxLength": 3})),
+        ("epoch", json!({"type": "string", "pattern": format!("^[{}]{{3}}$", Epoch::ALPHABET)})),
     ];
     let event = [
         ("event_id", text()),
@@ -56,19 +64,57 @@ fn requests() -> Named {
         ("currency", currency()),
     ];
     vec![
-        request("NewTransaction", &new_transaction, &["external_transaction_id", "amount"]),
+        request(
+            "NewTransaction",
+            &new_transaction,
+            &["external_transaction_id", "amount"],
+            json!({
+                "external_transaction_id": "D03-K7M-S44-0127", "amount": "85.50", "currency": "PEN",
+                "buyer_name": "María Ramos", "integration_experience": "till", "shift_id": "S44",
+                "device_id": "D03", "occurred_at": "2026-11-30T10:00:00-05:00", "payment_method": "cash",
+                "context": {"route": "184", "service": "184-0800", "seat": "12A"},
+            }),
+        ),
         request(
             "NewVoid",
             &[("external_operation_id", id()), ("reason", text())],
             &["external_operation_id"],
+            json!({"external_operation_id": "D03-K7M-V-9", "reason": "viaje cancelado"}),
         ),
-        request("NewPayment", &new_payment, &["external_payment_id", "amount"]),
-        request("NewResolution", &resolution, &["decision", "decided_by"]),
-        request("NewEnrolment", &enrolment, &["enrolment_code", "installation_id", "epoch"]),
+        request(
+            "NewPayment",
+            &new_payment,
+            &["external_payment_id", "amount"],
+            json!({
+                "external_payment_id": "D03-K7M-P-9", "amount": "85.50", "currency": "PEN", "method": "card",
+            }),
+        ),
+        request(
+            "NewResolution",
+            &resolution,
+            &["decision", "decided_by"],
+            json!({
+                "challenge_id": "ych_01a2", "decision": "different_sale", "decided_by": "Jefa de ruta",
+                "reason": "dos pasajeros",
+            }),
+        ),
+        request(
+            "NewEnrolment",
+            &enrolment,
+            &["enrolment_code", "installation_id", "epoch"],
+            json!({
+                "enrolment_code": "K7M2P-QX4TD-9HWRA", "epoch": "K7M",
+                "installation_id": "6f1c1a52-4c3a-4b59-9d0e-0a4b8c1d2e3f",
+            }),
+        ),
         request(
             "AcquirerEvent",
             &event,
             &["event_id", "acquirer_payment_id", "status", "amount", "currency"],
+            json!({
+                "event_id": "e-1", "acquirer_payment_id": "ypa_01a2", "status": "approved", "amount": "85.50",
+                "currency": "PEN",
+            }),
         ),
     ]
 }
@@ -123,7 +169,7 @@ fn transactions() -> Named {
         answer("State", &state),
         (
             "Context".to_owned(),
-            json!({"type": "object", "properties": context(), "additionalProperties": false}),
+            json!({"type": "object", "properties": context(&text()), "additionalProperties": false}),
         ),
         answer("Transaction", &[sale(), details.to_vec()].concat()),
         answer("Created", &[sale(), created.to_vec()].concat()),
@@ -303,7 +349,12 @@ fn answer(name: &str, members: &[(&'static str, Value)]) -> (String, Value) {
 }
 
 /// An object with at least the required members; `null` is as good as absent for the others.
-fn request(name: &str, members: &[(&'static str, Value)], required: &[&str]) -> (String, Value) {
+fn request(
+    name: &str,
+    members: &[(&'static str, Value)],
+    required: &[&str],
+    example: Value,
+) -> (String, Value) {
     let properties = members.iter().map(|(name, schema)| {
         let schema = if required.contains(name) {
             schema.clone()
@@ -313,12 +364,14 @@ fn request(name: &str, members: &[(&'static str, Value)], required: &[&str]) -> 
         ((*name).to_owned(), schema)
     });
     let properties: Map<_, _> = properties.collect();
-    (name.to_owned(), json!({"type": "object", "properties": properties, "required": required}))
+    let schema =
+        json!({"type": "object", "properties": properties, "required": required, "examples": [example]});
+    (name.to_owned(), schema)
 }
 
-fn context() -> Value {
+fn context(text: &Value) -> Value {
     let names = ["custom_reference_1", "custom_reference_2", "route", "seat", "order", "product", "service"];
-    Value::Object(names.into_iter().map(|name| (name.to_owned(), text())).collect())
+    Value::Object(names.into_iter().map(|name| (name.to_owned(), text.clone())).collect())
 }
 
 fn nullable(mut properties: Value) -> Value {
