@@ -15,6 +15,7 @@ mod contract;
 mod crash;
 mod process;
 mod run;
+mod schemathesis;
 mod sim;
 mod steps;
 mod system;

@@ -32,10 +32,10 @@ pub fn run(steps: &[&Step]) -> ExitCode {
     }
     println!();
     for (name, took) in &passed {
-        println!("  passed {name:<10} {}", seconds(*took));
+        println!("  passed {name:<12} {}", seconds(*took));
     }
     if let Some((name, took)) = failure {
-        println!("  FAILED {name:<10} {}", seconds(took));
+        println!("  FAILED {name:<12} {}", seconds(took));
     }
     println!("{}", tally(steps.len(), passed.len(), failure.is_some()));
     if failure.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }

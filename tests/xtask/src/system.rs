@@ -16,6 +16,8 @@ enum Probe {
     Library(&'static str),
     /// Any of these files; each distribution has its own place.
     File(&'static [&'static str]),
+    /// Python with what makes an environment of its own.
+    PythonEnvironments,
     /// A PostgreSQL server. Debian keeps its programs off the PATH, in a folder for each version.
     Postgres,
 }
@@ -61,12 +63,19 @@ const WINDOW_TESTS: [Need; 2] = [
     Need { what_for: "a screen for tests", probe: Probe::Program("Xvfb"), debian_package: "xvfb" },
 ];
 
-/// What the tests of the server's other store take on top of it.
-const STORE_TESTS: [Need; 1] = [Need {
-    what_for: "the server's tests on PostgreSQL",
-    probe: Probe::Postgres,
-    debian_package: "postgresql",
-}];
+/// What the server's tests take on top of it.
+const SERVER_TESTS: [Need; 2] = [
+    Need {
+        what_for: "the server's tests on PostgreSQL",
+        probe: Probe::Postgres,
+        debian_package: "postgresql",
+    },
+    Need {
+        what_for: "holding the server against its description",
+        probe: Probe::PythonEnvironments,
+        debian_package: "python3-venv",
+    },
+];
 
 /// Oldest Node.js that the page's tools run on.
 const NODE_MAJOR: u32 = 20;
@@ -76,7 +85,7 @@ pub fn prepare_for_run() -> Result<()> {
 }
 
 pub fn prepare_for_test() -> Result<()> {
-    prepare(&WINDOW.iter().chain(&WINDOW_TESTS).chain(&STORE_TESTS).collect::<Vec<_>>())
+    prepare(&WINDOW.iter().chain(&WINDOW_TESTS).chain(&SERVER_TESTS).collect::<Vec<_>>())
 }
 
 fn prepare(needs: &[&Need]) -> Result<()> {
@@ -106,6 +115,7 @@ fn is_met(probe: &Probe) -> bool {
         Probe::Program(name) => process::is_on_path(name),
         Probe::Library(name) => process::succeeds("pkg-config", &["--exists", name]),
         Probe::File(places) => places.iter().any(|place| Path::new(place).exists()),
+        Probe::PythonEnvironments => process::succeeds("python3", &["-c", "import venv, ensurepip"]),
         Probe::Postgres => has_postgres(),
     }
 }
@@ -170,6 +180,7 @@ fn list(needs: &[&Need]) -> String {
             Probe::Program(name) => format!("program {name}"),
             Probe::Library(name) => format!("library {name}"),
             Probe::File(places) => format!("file {}", places[0]),
+            Probe::PythonEnvironments => "python3 -m venv".to_owned(),
             Probe::Postgres => "program initdb".to_owned(),
         };
         format!("  {:<22} {:<40} ({})", need.debian_package, probe, need.what_for)

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::steps::{self, Step};
-use crate::{bindings, process, system, ui};
+use crate::{bindings, process, schemathesis, system, ui};
 
 /// With the first, the real-window tests exist; they need the shell's binary, a page and a screen. With the second, the
 /// server can be killed at chosen points, and the tests that do so exist.
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     Step { name: "bindings", about: "generated TypeScript is current", work: check_bindings },
     Step { name: "window", about: "tests in the real window, on a screen of their own", work: window_tests },
     Step { name: "rust", about: "all other Rust tests", work: rust_tests },
+    Step { name: "schemathesis", about: "the server keeps to its description", work: run_schemathesis },
 ];
 
 #[derive(clap::Args)]
@@ -64,6 +65,10 @@ fn build() -> Result<()> {
 
 fn check_bindings() -> Result<()> {
     bindings::check(&["--workspace", "--features", FEATURES, "--lib"])
+}
+
+fn run_schemathesis() -> Result<()> {
+    schemathesis::check(&["--workspace", "--features", FEATURES_WITHOUT_WINDOW])
 }
 
 fn window_tests() -> Result<()> {
