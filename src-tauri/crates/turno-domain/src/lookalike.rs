@@ -136,7 +136,7 @@ impl Traits {
     }
 
     /// The field in the form in which it is compared; `None` when there is nothing to compare.
-    fn comparable(&self, signal: Signal) -> Option<String> {
+    pub fn comparable(&self, signal: Signal) -> Option<String> {
         let free = |text: &Option<String>| text.as_deref().map(normalise_free_text);
         let value = match signal {
             Signal::Amount => Some(self.amount.minor().to_string()),
@@ -239,6 +239,20 @@ pub fn compare(a: &Traits, b: &Traits, rule: &Rule) -> Option<Vec<Signal>> {
     }
     let identified = equal.iter().any(|signal| rule.identifying.contains(signal));
     (identified && equal.len() >= LEAST_SIGNALS).then_some(equal)
+}
+
+/// A field by which a sale may be found again: one that may identify it, in the form in which it is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clue {
+    pub signal: Signal,
+    pub value: String,
+}
+
+/// What a store has to search by: whatever looks like `sale` has one of these fields with the same value. Without any,
+/// nothing looks like it.
+pub fn clues(sale: &Traits, rule: &Rule) -> Vec<Clue> {
+    let clue = |signal: &Signal| Some(Clue { signal: *signal, value: sale.comparable(*signal)? });
+    rule.identifying.iter().filter_map(clue).collect()
 }
 
 /// A stored sale that looks like the new one.

@@ -17,6 +17,7 @@ mod enrolment;
 mod error;
 mod key;
 mod ledger;
+mod likeness;
 mod migration;
 mod payment;
 mod row;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use turno_domain::{
     Money,
     ids::{ExternalTransactionId, YupyTransactionId},
-    lookalike::Traits,
+    lookalike::{Rule, Traits},
 };
 use turno_protocol::body::{Confirmation, Context, Financial, State, Transaction};
 
@@ -93,7 +93,18 @@ pub fn traits(amount: Money, occurred_at: Timestamp, details: &Details) -> Trait
     }
 }
 
+/// The milliseconds within which a look-alike may have happened, both included. Instants are finer than the
+/// milliseconds that stores search by, so the window is a little wider and the rule looks again.
+pub(crate) fn window_ms(asked: &Traits, rule: &Rule) -> (i64, i64) {
+    let window = i64::try_from(rule.window().as_millis()).unwrap_or(i64::MAX).saturating_add(1);
+    let at = asked.occurred_at.as_millisecond();
+    (at.saturating_sub(window), at.saturating_add(window))
+}
+
 /// Cash is in the drawer before the sale is sent; anything else has to be asked for.
 pub fn financial_at_creation(payment_method: Option<&str>) -> Financial {
     if payment_method == Some("cash") { Financial::Paid } else { Financial::AwaitingPayment }
 }
+
+#[cfg(test)]
+pub(crate) mod cases;

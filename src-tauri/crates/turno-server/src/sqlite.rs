@@ -13,6 +13,7 @@ mod credential;
 mod enrolment;
 mod key;
 mod ledger;
+mod likeness;
 mod payment;
 mod row;
 mod sale;
@@ -34,6 +35,7 @@ pub use turno_sqlite::{Commits, WriterMode};
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") },
     Migration { version: 2, name: "payments", sql: include_str!("sqlite/schema/0002_payments.sql") },
+    Migration { version: 3, name: "clues", sql: include_str!("sqlite/schema/0003_clues.sql") },
 ];
 
 /// How long an answer is repeated, unless a ledger is opened with another time. A weekend of retries fits widely.

@@ -324,6 +324,16 @@ fn any_traits() -> impl Strategy<Value = Traits> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    /// So that a store may search by clues and leave the rest of its sales unread.
+    #[test]
+    fn whatever_looks_alike_shares_a_clue(a in any_traits(), b in any_traits()) {
+        let rule = Rule::default();
+        if compare(&a, &b, &rule).is_some() {
+            let of_b = clues(&b, &rule);
+            prop_assert!(clues(&a, &rule).iter().any(|clue| of_b.contains(clue)), "{a:?} {b:?}");
+        }
+    }
+
     #[test]
     fn looking_alike_does_not_depend_on_the_order(a in any_traits(), b in any_traits()) {
         verdict(&a, &b);

@@ -3,7 +3,7 @@
 //! Invariant: a token opens exactly the question that it was computed from.
 
 use jiff::Timestamp;
-use turno_domain::lookalike::{LookAlike, Traits, rank};
+use turno_domain::lookalike::{LookAlike, clues, rank};
 use turno_protocol::{
     body::{ChallengeState, ConfirmationFault, PreviousConfirmation},
     secret::Secret,
@@ -84,40 +84,19 @@ pub(super) async fn find_candidates<B: Books>(
 ) -> Result<Vec<LookAlike<StoredSale>>, B::Error> {
     let rule = &desk.caller.integration.rule;
     let asked = traits(sale.amount, occurred_at, &sale.details);
-    if !has_identifying_field(desk, &asked) {
+    if clues(&asked, rule).is_empty() {
         // Nothing can identify it: a bus full of equal fares is sold without a search.
         return Ok(Vec::new());
     }
     let scope = desk.caller.scope_number;
     books.serialise_look_alikes(scope, sale.amount).await?;
-    let between = (
-        occurred_at.checked_sub(rule.window()).unwrap_or(Timestamp::MIN),
-        occurred_at.checked_add(rule.window()).unwrap_or(Timestamp::MAX),
-    );
-    let stored = books.active_sales(scope, sale.amount, between).await?;
+    let stored = books.sales_with_clues(scope, &asked, rule).await?;
     let stored: Vec<_> = stored.into_iter().map(|sale| (sale.traits(), sale)).collect();
     let ranked = rank(&asked, stored.iter().map(|(traits, sale)| (sale, traits)), rule);
     Ok(ranked
         .into_iter()
         .map(|found| LookAlike { sale: found.sale.clone(), signals: found.signals, apart: found.apart })
         .collect())
-}
-
-fn has_identifying_field(desk: &Desk, asked: &Traits) -> bool {
-    use turno_domain::lookalike::Signal;
-    desk.caller.integration.rule.identifying().iter().any(|signal| match signal {
-        Signal::Amount | Signal::Currency => true,
-        Signal::BuyerName => asked.buyer_name.is_some(),
-        Signal::ShiftId => asked.shift_id.is_some(),
-        Signal::DeviceId => asked.device_id.is_some(),
-        Signal::Route => asked.route.is_some(),
-        Signal::Seat => asked.seat.is_some(),
-        Signal::Order => asked.order.is_some(),
-        Signal::Product => asked.product.is_some(),
-        Signal::Service => asked.service.is_some(),
-        Signal::CustomReference1 => asked.custom_reference_1.is_some(),
-        Signal::CustomReference2 => asked.custom_reference_2.is_some(),
-    })
 }
 
 pub(super) fn claims(challenge: &Challenge) -> Claims<'_> {

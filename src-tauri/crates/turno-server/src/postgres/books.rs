@@ -14,6 +14,7 @@ use turno_domain::{
         Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
         IdempotencyKey, YupyTransactionId,
     },
+    lookalike::{Rule, Traits},
 };
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
@@ -23,7 +24,7 @@ use super::{
     challenge, company, credential, enrolment,
     error::StoreError,
     key::{self, Age, Before},
-    payment,
+    likeness, payment,
     row::{self, Result},
     sale,
     transaction::Transaction,
@@ -198,14 +199,14 @@ impl Books for PostgresBooks {
         sale::by_external_id_alone(self.client(), scope, id).await
     }
 
-    async fn active_sales(
+    async fn sales_with_clues(
         &mut self,
         scope: ScopeNumber,
-        amount: Money,
-        between: (Timestamp, Timestamp),
+        asked: &Traits,
+        rule: &Rule,
     ) -> Result<Vec<StoredSale>> {
         self.insert_arrivals().await?;
-        sale::active(self.client(), scope, amount, between).await
+        likeness::find(self.client(), scope, asked, rule).await
     }
 
     async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> Result<()> {

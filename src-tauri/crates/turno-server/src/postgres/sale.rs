@@ -1,11 +1,10 @@
 //! Table `sale`.
 
 use deadpool_postgres::Client;
-use jiff::Timestamp;
 use tokio_postgres::Row;
 use turno_domain::{
-    Money,
     ids::{ExternalTransactionId, YupyTransactionId},
+    lookalike::Signal,
 };
 use turno_protocol::body::{Context, State};
 
@@ -19,7 +18,7 @@ use crate::{
 };
 
 macro_rules! select {
-    ($rest:literal) => {
+    ($rest:expr) => {
         concat!(
             "SELECT arrival, yupy_transaction_id, external_transaction_id, amount_minor, currency, occurred_at, \
              buyer_name, integration_experience, shift_id, device_id, payment_method, custom_reference_1, \
@@ -29,6 +28,7 @@ macro_rules! select {
         )
     };
 }
+pub(super) use select;
 
 pub(super) async fn by_id(client: &Client, scope: ScopeNumber, id: &str) -> Result<Option<StoredSale>> {
     find(client, select!("WHERE scope_id = $1 AND yupy_transaction_id = $2"), scope, id).await
@@ -82,32 +82,6 @@ pub(super) async fn of_device(
     page.collect(rows.iter().map(|row| Ok((Position(row::get(row, "arrival")?), from_row(row)?))))
 }
 
-/// Sales that are not voided, of this amount, that happened between the two instants.
-pub(super) async fn active(
-    client: &Client,
-    scope: ScopeNumber,
-    amount: Money,
-    (from, to): (Timestamp, Timestamp),
-) -> Result<Vec<StoredSale>> {
-    let sql = select!(
-        "WHERE scope_id = $1 AND amount_minor = $2 AND currency = $3 AND occurred_at_ms BETWEEN $4 AND $5 \
-         AND operational = 'active' ORDER BY arrival"
-    );
-    let rows = row::rows(
-        client,
-        sql,
-        &[
-            &scope.0,
-            &amount.minor(),
-            &amount.currency().code(),
-            &from.as_millisecond().saturating_sub(1),
-            &to.as_millisecond().saturating_add(1),
-        ],
-    )
-    .await?;
-    rows.iter().map(from_row).collect()
-}
-
 pub(super) async fn insert(
     client: &Client,
     scope: ScopeNumber,
@@ -120,9 +94,9 @@ pub(super) async fn insert(
         "INSERT INTO sale (yupy_transaction_id, scope_id, external_transaction_id, amount_minor, currency,
             occurred_at, occurred_at_ms, buyer_name, integration_experience, shift_id, device_id, payment_method,
             custom_reference_1, custom_reference_2, route, seat, \"order\", product, service, operational,
-            financial, created_at_ms, arrival)
+            financial, created_at_ms, arrival, buyer_name_folded)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-            $22, $23)",
+            $22, $23, $24)",
         &[
             &sale.yupy_transaction_id.as_str(),
             &scope.0,
@@ -147,6 +121,7 @@ pub(super) async fn insert(
             &names::name(sale.state.financial),
             &sale.created_at.as_millisecond(),
             &arrival,
+            &sale.traits().comparable(Signal::BuyerName),
         ],
     )
     .await?;
@@ -163,7 +138,7 @@ pub(super) async fn set_state(client: &Client, id: &YupyTransactionId, state: St
     Ok(())
 }
 
-fn from_row(row: &Row) -> Result<StoredSale> {
+pub(super) fn from_row(row: &Row) -> Result<StoredSale> {
     Ok(StoredSale {
         yupy_transaction_id: row::id(row, "yupy_transaction_id", YupyTransactionId::parse)?,
         external_transaction_id: row::id(row, "external_transaction_id", ExternalTransactionId::parse)?,

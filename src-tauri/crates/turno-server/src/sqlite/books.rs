@@ -8,11 +8,14 @@ use turno_domain::{
         Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
         IdempotencyKey, YupyTransactionId,
     },
+    lookalike::{Rule, Traits},
 };
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
 
-use super::{SqliteLedger, audit, challenge, company, credential, enrolment, key, payment, sale, void};
+use super::{
+    SqliteLedger, audit, challenge, company, credential, enrolment, key, likeness, payment, sale, void,
+};
 use crate::{
     audit::AuditEntry,
     books::{Books, Challenge, EnrolmentCode, KeyRecord, Verdict, VoidRecord},
@@ -82,13 +85,13 @@ impl Books for SqliteBooks<'_> {
         sale::by_external_id(self.connection, scope, id.as_str())
     }
 
-    async fn active_sales(
+    async fn sales_with_clues(
         &mut self,
         scope: ScopeNumber,
-        amount: Money,
-        between: (Timestamp, Timestamp),
+        asked: &Traits,
+        rule: &Rule,
     ) -> rusqlite::Result<Vec<StoredSale>> {
-        sale::active(self.connection, scope, amount, between)
+        likeness::find(self.connection, scope, asked, rule)
     }
 
     async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> rusqlite::Result<()> {

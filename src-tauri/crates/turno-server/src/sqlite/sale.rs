@@ -1,10 +1,9 @@
 //! Table `sale`.
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use turno_domain::{
-    Money,
     ids::{ExternalTransactionId, YupyTransactionId},
+    lookalike::Signal,
 };
 use turno_protocol::body::{Context, State};
 
@@ -17,7 +16,7 @@ use crate::{
 };
 
 macro_rules! select {
-    ($rest:literal) => {
+    ($rest:expr) => {
         concat!(
             "SELECT arrival, yupy_transaction_id, external_transaction_id, amount_minor, currency, occurred_at, \
              buyer_name, integration_experience, shift_id, device_id, payment_method, custom_reference_1, \
@@ -27,6 +26,7 @@ macro_rules! select {
         )
     };
 }
+pub(super) use select;
 
 pub(super) fn by_id(
     connection: &Connection,
@@ -67,31 +67,6 @@ pub(super) fn of_device(
     page.collect(rows)
 }
 
-/// Sales that are not voided, of this amount, that happened between the two instants.
-pub(super) fn active(
-    connection: &Connection,
-    scope: ScopeNumber,
-    amount: Money,
-    (from, to): (Timestamp, Timestamp),
-) -> rusqlite::Result<Vec<StoredSale>> {
-    connection
-        .prepare_cached(select!(
-            "WHERE scope_id = ?1 AND amount_minor = ?2 AND currency = ?3 AND occurred_at_ms BETWEEN ?4 AND ?5 \
-             AND operational = 'active' ORDER BY arrival"
-        ))?
-        .query_map(
-            params![
-                scope.0,
-                amount.minor(),
-                amount.currency().code(),
-                from.as_millisecond().saturating_sub(1),
-                to.as_millisecond().saturating_add(1),
-            ],
-            from_row,
-        )?
-        .collect()
-}
-
 pub(super) fn insert(connection: &Connection, scope: ScopeNumber, sale: &StoredSale) -> rusqlite::Result<()> {
     let details = &sale.details;
     connection
@@ -99,8 +74,9 @@ pub(super) fn insert(connection: &Connection, scope: ScopeNumber, sale: &StoredS
             "INSERT INTO sale (yupy_transaction_id, scope_id, external_transaction_id, amount_minor, currency,
                 occurred_at, occurred_at_ms, buyer_name, integration_experience, shift_id, device_id, payment_method,
                 custom_reference_1, custom_reference_2, route, seat, \"order\", product, service, operational,
-                financial, created_at_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+                financial, created_at_ms, buyer_name_folded)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                ?23)",
         )?
         .execute(params![
             sale.yupy_transaction_id.as_str(),
@@ -125,6 +101,7 @@ pub(super) fn insert(connection: &Connection, scope: ScopeNumber, sale: &StoredS
             row::name(sale.state.operational),
             row::name(sale.state.financial),
             sale.created_at.as_millisecond(),
+            sale.traits().comparable(Signal::BuyerName),
         ])?;
     Ok(())
 }
@@ -140,7 +117,7 @@ pub(super) fn set_state(
     Ok(())
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSale> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSale> {
     Ok(StoredSale {
         yupy_transaction_id: row::id(row, "yupy_transaction_id", YupyTransactionId::parse)?,
         external_transaction_id: row::id(row, "external_transaction_id", ExternalTransactionId::parse)?,
