@@ -59,6 +59,7 @@ pub mod admin;
 pub mod audit;
 pub mod books;
 pub mod caller;
+pub mod callers;
 pub mod config;
 pub mod content;
 mod descriptors;

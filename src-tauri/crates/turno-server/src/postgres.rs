@@ -31,8 +31,8 @@ use deadpool_postgres::{Client, Pool};
 use jiff::SignedDuration;
 
 use crate::{
-    ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, sqlite::DEFAULT_KEY_RETENTION,
-    world::World,
+    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets,
+    sqlite::DEFAULT_KEY_RETENTION, world::World,
 };
 use books::{PostgresBooks, Sales};
 use error::{Remedy, StoreError};
@@ -52,12 +52,13 @@ pub struct PostgresLedger {
     world: World,
     key_retention: SignedDuration,
     lease: SignedDuration,
+    callers: Callers,
 }
 
 /// How a ledger's database is opened.
 #[derive(Clone, Debug)]
 pub struct PostgresOptions {
-    /// Its clock is used for new ids only.
+    /// Its clock is used for new ids, and for how long callers are remembered.
     pub world: World,
     pub key_retention: SignedDuration,
     /// See [`DEFAULT_LEASE`]. The same for all servers of a database.
@@ -114,7 +115,7 @@ impl PostgresLedger {
         let now = transaction::clock(&client).await.map_err(LedgerError::from)?;
         let fresh = [(); 2].map(|()| world.random());
         let secrets = secret::load_or_make(&client, now, fresh).await.map_err(LedgerError::from)?;
-        Ok(Self { pool, secrets, world, key_retention, lease })
+        Ok(Self { pool, secrets, world, key_retention, lease, callers: Callers::default() })
     }
 
     /// Let go of all connections.

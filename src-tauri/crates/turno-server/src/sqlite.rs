@@ -27,7 +27,9 @@ use jiff::SignedDuration;
 use rusqlite::Connection;
 use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
 
-use crate::{ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, token, world::World};
+use crate::{
+    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, token, world::World,
+};
 use books::SqliteBooks;
 
 pub use turno_sqlite::{Commits, WriterMode};
@@ -48,6 +50,7 @@ pub struct SqliteLedger {
     world: World,
     key_retention: SignedDuration,
     lease: SignedDuration,
+    callers: Callers,
     /// Owners of payments carry it: whoever started before this process did is known to be gone.
     instance: Arc<str>,
 }
@@ -94,7 +97,8 @@ impl SqliteLedger {
             .await
             .map_err(|error| OpenLedgerError::Secrets(write_error(error)))?;
         let instance = token::hex(&world.random::<8>()).into();
-        Ok(Self { database, secrets, world, key_retention, lease, instance })
+        let callers = Callers::default();
+        Ok(Self { database, secrets, world, key_retention, lease, callers, instance })
     }
 
     /// Commit what waits and let go of the file.

@@ -64,7 +64,8 @@ enum Task {
         #[arg(long, default_value = "create,read")]
         rights: String,
     },
-    /// Accept a credential no more. Its token is read from the standard input, so that no list of processes shows it.
+    /// Accept a credential no more, on running servers within five seconds. Its token is read from the standard input,
+    /// so that no list of processes shows it.
     Revoke,
     /// Sign new confirmation tokens with a new secret, from the next start of each server on.
     RotateSecret,

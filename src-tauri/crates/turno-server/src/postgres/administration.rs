@@ -40,6 +40,7 @@ impl Administration for PostgresLedger {
         let done = self
             .write(Sales::Read, async move |books| company::put_company(books.client(), &settings).await)
             .await;
+        self.callers.forget_all();
         Ok(done.map_err(LedgerError::from)?)
     }
 
@@ -50,18 +51,24 @@ impl Administration for PostgresLedger {
             }
             company::put_integration(books.client(), &settings).await.map(|()| true)
         });
-        if known.await.map_err(LedgerError::from)? { Ok(()) } else { Err(AdminError::UnknownCompany) }
+        let known = known.await;
+        self.callers.forget_all();
+        if known.map_err(LedgerError::from)? { Ok(()) } else { Err(AdminError::UnknownCompany) }
     }
 
     async fn put_credential(&self, new: NewCredential) -> Result<(), AdminError> {
         let of = (new.scope.company.clone(), new.scope.integration.clone());
-        self.administer(of, async move |books| credential::put(books.client(), &new, books.now()).await).await
+        let put = async move |books: &PostgresBooks| credential::put(books.client(), &new, books.now()).await;
+        let done = self.administer(of, put).await;
+        self.callers.forget_all();
+        done
     }
 
     async fn revoke_credential(&self, token: TokenHash) -> Result<bool, AdminError> {
         let done = self
             .write(Sales::Read, async move |books| credential::delete(books.client(), &token).await)
             .await;
+        self.callers.forget_all();
         Ok(done.map_err(LedgerError::from)?)
     }
 

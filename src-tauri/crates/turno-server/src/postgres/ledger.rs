@@ -51,7 +51,16 @@ impl Ledger for PostgresLedger {
     }
 
     async fn authenticate(&self, token: TokenHash) -> Result<Option<Caller>, LedgerError> {
-        Ok(credential::find(&self.client().await?, &token).await?)
+        let now = self.world.now();
+        let before = match self.callers.find(&token, now) {
+            Ok(caller) => return Ok(Some(caller)),
+            Err(before) => before,
+        };
+        let found = credential::find(&self.client().await?, &token).await?;
+        if let Some(caller) = &found {
+            self.callers.remember(token, caller, now, before);
+        }
+        Ok(found)
     }
 
     async fn create_transaction(

@@ -31,7 +31,9 @@ impl SqliteLedger {
 
 impl Administration for SqliteLedger {
     async fn put_company(&self, settings: CompanySettings) -> Result<(), AdminError> {
-        Ok(self.write(move |books| company::put_company(books.connection, &settings)).await?)
+        let done = self.write(move |books| company::put_company(books.connection, &settings)).await;
+        self.callers.forget_all();
+        Ok(done?)
     }
 
     async fn put_integration(&self, settings: IntegrationSettings) -> Result<(), AdminError> {
@@ -41,16 +43,23 @@ impl Administration for SqliteLedger {
             }
             company::put_integration(books.connection, &settings).map(|()| true)
         });
-        if known.await? { Ok(()) } else { Err(AdminError::UnknownCompany) }
+        let known = known.await;
+        self.callers.forget_all();
+        if known? { Ok(()) } else { Err(AdminError::UnknownCompany) }
     }
 
     async fn put_credential(&self, new: NewCredential) -> Result<(), AdminError> {
         let of = integration_of(&new.scope);
-        self.administer(of, move |books| credential::put(books.connection, &new, books.now())).await
+        let done =
+            self.administer(of, move |books| credential::put(books.connection, &new, books.now())).await;
+        self.callers.forget_all();
+        done
     }
 
     async fn revoke_credential(&self, token: TokenHash) -> Result<bool, AdminError> {
-        Ok(self.write(move |books| credential::delete(books.connection, &token)).await?)
+        let done = self.write(move |books| credential::delete(books.connection, &token)).await;
+        self.callers.forget_all();
+        Ok(done?)
     }
 
     async fn rotate_token_secret(&self) -> Result<(), AdminError> {

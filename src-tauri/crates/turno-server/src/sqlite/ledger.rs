@@ -36,7 +36,16 @@ impl Ledger for SqliteLedger {
     }
 
     async fn authenticate(&self, token: TokenHash) -> Result<Option<Caller>, LedgerError> {
-        self.read(move |connection| credential::find(connection, &token)).await
+        let now = self.world.now();
+        let before = match self.callers.find(&token, now) {
+            Ok(caller) => return Ok(Some(caller)),
+            Err(before) => before,
+        };
+        let found = self.read(move |connection| credential::find(connection, &token)).await?;
+        if let Some(caller) = &found {
+            self.callers.remember(token, caller, now, before);
+        }
+        Ok(found)
     }
 
     async fn create_transaction(

@@ -3,7 +3,10 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use turno_domain::ids::Company;
-use turno_server::{Administration, Ledger, audit::verify_audit, caller::TokenHash};
+use turno_server::{
+    Administration, Ledger, SqliteLedger, SqliteOptions, audit::verify_audit, caller::TokenHash,
+    callers::REMEMBERED,
+};
 
 use crate::harness::{Server, sale};
 
@@ -186,4 +189,16 @@ async fn a_revoked_credential_is_refused_and_the_others_are_not() {
     assert!(!server.ledger.revoke_credential(TokenHash::of("reader")).await.unwrap());
     server.get_as("reader", "/v1/catalog").await.refused(401, "unauthenticated");
     server.get("/v1/catalog").await.expect(200);
+}
+
+/// Each process remembers who asked for a moment; [`REMEMBERED`] is how long a revocation may take to be heard of.
+#[tokio::test]
+async fn what_another_process_revokes_is_refused_within_seconds() {
+    let server = Server::new().await;
+    let elsewhere = SqliteLedger::open(&server.site.file(), SqliteOptions::default()).await.unwrap();
+    server.get_as("reader", "/v1/catalog").await.expect(200);
+    assert!(elsewhere.revoke_credential(TokenHash::of("reader")).await.unwrap());
+    server.site.clock.advance(REMEMBERED);
+    server.get_as("reader", "/v1/catalog").await.refused(401, "unauthenticated");
+    elsewhere.close().await;
 }
