@@ -73,6 +73,17 @@ impl Signal {
         Signal::ALL.into_iter().find(|signal| signal.as_str() == name)
     }
 
+    /// The fields that tell two sales apart when both have them and they differ.
+    pub const TELLING: [Signal; 7] = [
+        Signal::Route,
+        Signal::Seat,
+        Signal::Order,
+        Signal::Product,
+        Signal::Service,
+        Signal::CustomReference1,
+        Signal::CustomReference2,
+    ];
+
     fn nature(self) -> Nature {
         match self {
             Signal::Amount | Signal::Currency => Nature::Necessary,
@@ -246,6 +257,11 @@ pub fn compare(a: &Traits, b: &Traits, rule: &Rule) -> Option<Vec<Signal>> {
 pub struct Clue {
     pub signal: Signal,
     pub value: String,
+}
+
+/// In the order of [`Signal::TELLING`]: a store may leave out whatever has another value in one of these.
+pub fn telling(sale: &Traits) -> [Option<String>; 7] {
+    Signal::TELLING.map(|signal| sale.comparable(signal))
 }
 
 /// What a store has to search by: whatever looks like `sale` has one of these fields with the same value. Without any,

@@ -151,6 +151,15 @@ pub trait Books {
     async fn append_audit(&mut self, company: &Company, entry: AuditEntry) -> Result<(), Self::Error>;
 }
 
+/// Run a rule over books that answer at once, so that the future is done when it is first polled.
+pub(crate) fn at_once<T>(rule: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(rule).poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => unreachable!("nothing in a rule waits but the books, and these never do"),
+    }
+}
+
 /// A key and what it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {

@@ -20,7 +20,7 @@ pub struct Caller {
 }
 
 /// A ledger's own short name of a scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeNumber(pub i64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

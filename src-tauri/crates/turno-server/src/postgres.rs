@@ -7,14 +7,17 @@
 
 mod administration;
 mod audit;
+mod batch;
 mod books;
 mod catalog;
 mod challenge;
 mod company;
 mod connection;
+mod creations;
 mod credential;
 mod enrolment;
 mod error;
+mod gathered;
 mod key;
 mod ledger;
 mod likeness;
@@ -35,6 +38,7 @@ use crate::{
     sqlite::DEFAULT_KEY_RETENTION, world::World,
 };
 use books::{PostgresBooks, Sales};
+use creations::Creations;
 use error::{Remedy, StoreError};
 use migration::{MIGRATIONS, Migration};
 
@@ -53,6 +57,7 @@ pub struct PostgresLedger {
     key_retention: SignedDuration,
     lease: SignedDuration,
     callers: Callers,
+    creations: Creations,
 }
 
 /// How a ledger's database is opened.
@@ -115,7 +120,15 @@ impl PostgresLedger {
         let now = transaction::clock(&client).await.map_err(LedgerError::from)?;
         let fresh = [(); 2].map(|()| world.random());
         let secrets = secret::load_or_make(&client, now, fresh).await.map_err(LedgerError::from)?;
-        Ok(Self { pool, secrets, world, key_retention, lease, callers: Callers::default() })
+        Ok(Self {
+            pool,
+            secrets,
+            world,
+            key_retention,
+            lease,
+            callers: Callers::default(),
+            creations: Creations::default(),
+        })
     }
 
     /// Let go of all connections.

@@ -130,15 +130,6 @@ impl SqliteLedger {
     }
 }
 
-/// Run a rule over SQLite's books. They answer at once, so the future is done when it is first polled.
-fn at_once<T>(rule: impl Future<Output = T>) -> T {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match std::pin::pin!(rule).poll(&mut context) {
-        std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => unreachable!("nothing in a rule waits but the books, and these never do"),
-    }
-}
-
 fn write_error(error: WriteError<rusqlite::Error>) -> LedgerError {
     match error {
         WriteError::Rejected(error) => sqlite_error(error),

@@ -324,6 +324,15 @@ fn any_traits() -> impl Strategy<Value = Traits> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    /// So that a store may leave out what differs in them.
+    #[test]
+    fn whatever_looks_alike_differs_in_nothing_that_tells(a in any_traits(), b in any_traits()) {
+        if compare(&a, &b, &Rule::default()).is_some() {
+            let differ = |(one, other): (Option<String>, Option<String>)| one.is_some() && other.is_some() && one != other;
+            prop_assert!(!telling(&a).into_iter().zip(telling(&b)).any(differ), "{a:?} {b:?}");
+        }
+    }
+
     /// So that a store may search by clues and leave the rest of its sales unread.
     #[test]
     fn whatever_looks_alike_shares_a_clue(a in any_traits(), b in any_traits()) {

@@ -103,6 +103,27 @@ pub(super) async fn insert(client: &Client, company: &str, row: &ChainedRow) -> 
     Ok(())
 }
 
+pub(super) async fn insert_all(client: &Client, company: &str, rows: &[ChainedRow]) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    execute(
+        client,
+        "INSERT INTO audit (company, number, entry, prev_hash, hash)
+         SELECT $1, number, entry, prev_hash, hash
+         FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[]) AS new (number, entry, prev_hash, hash)",
+        &[
+            &company,
+            &row::column(rows, |row| row.number),
+            &row::column(rows, |row| row.entry.as_str()),
+            &row::column(rows, |row| row.prev_hash.as_slice()),
+            &row::column(rows, |row| row.hash.as_slice()),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
 pub(super) async fn list(client: &Client, company: &Company, page: PageRequest) -> Result<Page<AuditRow>> {
     let after = page.after.map_or(0, |position| position.0);
     let rows = row::rows(

@@ -82,6 +82,11 @@ impl Arrival {
     }
 }
 
+/// Whoever looks for look-alikes of this amount holds it until the commit.
+pub(super) fn likeness_lock(scope: ScopeNumber, amount: Money) -> String {
+    format!("look-alikes {} {} {}", scope.0, amount.minor(), amount.currency().code())
+}
+
 impl PostgresBooks {
     pub(super) async fn open(
         pool: &Pool,
@@ -178,8 +183,7 @@ impl Books for PostgresBooks {
     }
 
     async fn serialise_look_alikes(&mut self, scope: ScopeNumber, amount: Money) -> Result<()> {
-        let name = format!("look-alikes {} {} {}", scope.0, amount.minor(), amount.currency().code());
-        row::lock(self.client(), &name).await
+        row::lock(self.client(), &likeness_lock(scope, amount)).await
     }
 
     async fn sale_by_id(&mut self, scope: ScopeNumber, id: &str) -> Result<Option<StoredSale>> {

@@ -1,5 +1,7 @@
 //! Table `challenge`: questions about look-alikes.
 
+use std::collections::{BTreeSet, HashSet};
+
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
 use turno_domain::ids::{Company, ExternalTransactionId};
@@ -7,7 +9,8 @@ use turno_protocol::body::ChallengeState;
 
 use super::{
     error::StoreError,
-    row::{self, Result, execute},
+    gathered::Scoped,
+    row::{self, Result, columns, execute},
     scope,
 };
 use crate::{
@@ -57,6 +60,17 @@ pub(super) async fn lock_open(
         "WHERE scope_id = $1 AND external_transaction_id = $2 AND state = 'open' FOR UPDATE OF challenge"
     );
     one(row::row(client, sql, &[&scope.0, &id.as_str()]).await?)
+}
+
+/// Those of the external ids that have an open question.
+pub(super) async fn open_among(client: &Client, ids: &BTreeSet<Scoped>) -> Result<HashSet<Scoped>> {
+    let (scopes, names) = columns(ids);
+    let sql = "SELECT scope_id, external_transaction_id
+               FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, external_transaction_id)
+               JOIN challenge USING (scope_id, external_transaction_id)
+               WHERE state = 'open'";
+    let rows = row::rows(client, sql, &[&scopes, &names]).await?;
+    rows.iter().map(|row| row::scoped(row, "external_transaction_id")).collect()
 }
 
 fn one(row: Option<Row>) -> Result<Option<Challenge>> {

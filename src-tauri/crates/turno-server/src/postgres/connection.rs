@@ -17,13 +17,19 @@ const CONNECT: Duration = Duration::from_secs(3);
 const WAIT_FOR_CONNECTION: Duration = Duration::from_secs(5);
 
 /// As the contract has it: how long a twin in flight is waited for.
-const LOCK_TIMEOUT_MS: u32 = 2_000;
+pub(super) const LOCK_TIMEOUT_MS: u32 = 2_000;
 
 /// No statement of ours takes a tenth of it.
 const STATEMENT_TIMEOUT_MS: u32 = 5_000;
 
 /// A server that stands still in a transaction keeps others from their sales no longer than this.
 const IDLE_TIMEOUT_MS: u32 = 5_000;
+
+/// Every statement of ours finds its rows by an index. Without statistics (a new database, a table that has grown since
+/// it was last looked at) the planner would rather read small tables as a whole, keep that plan, and go on with it when
+/// they are not small any more.
+const BY_INDEX: &str = "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off \
+                        -c plan_cache_mode=force_generic_plan";
 
 pub(super) fn pool(address: &str, size: usize) -> Result<Pool, OpenPostgresError> {
     let mut config: Config = address.parse().map_err(OpenPostgresError::Address)?;
@@ -32,7 +38,7 @@ pub(super) fn pool(address: &str, size: usize) -> Result<Pool, OpenPostgresError
     config
         .options(format!(
             "-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS} \
-             -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS} {given}"
+             -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS} {BY_INDEX} {given}"
         ))
         .connect_timeout(CONNECT)
         // A stand-by knows less than what tills were told.

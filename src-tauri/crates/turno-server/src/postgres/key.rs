@@ -1,5 +1,7 @@
 //! Table `idempotency_key`.
 
+use std::collections::{BTreeSet, HashMap};
+
 use deadpool_postgres::Client;
 use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::Row;
@@ -7,7 +9,8 @@ use turno_domain::ids::{IdempotencyKey, YupyTransactionId};
 
 use super::{
     error::StoreError,
-    row::{self, Result, Values, execute},
+    gathered::Scoped,
+    row::{self, Result, Values, columns, execute},
 };
 use crate::{
     books::{KeyRecord, KeyState},
@@ -88,6 +91,64 @@ fn from_row(row: &Row, age: Age) -> Result<KeyRecord> {
 fn original_status(row: &Row) -> Result<u16> {
     let status: i64 = row::get(row, "original_status")?;
     u16::try_from(status).map_err(|_| StoreError::Unreadable("original_status"))
+}
+
+/// What is known of these keys. Nothing is held.
+pub(super) async fn find_all(
+    client: &Client,
+    keys: &BTreeSet<Scoped>,
+    age: Age,
+) -> Result<HashMap<Scoped, KeyRecord>> {
+    let (scopes, names) = columns(keys);
+    let sql =
+        "SELECT scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
+                original_status, yupy_transaction_id, permanent_id, completed_at_ms
+             FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, idempotency_key)
+             JOIN idempotency_key USING (scope_id, idempotency_key)";
+    let rows = row::rows(client, sql, &[&scopes, &names]).await?;
+    let record = |row: &Row| Ok((row::scoped(row, "idempotency_key")?, from_row(row, age)?));
+    rows.iter().map(record).collect()
+}
+
+/// Write new keys. The index says so if one of them is there now. In their order, so that two batches never wait for
+/// each other.
+pub(super) async fn insert_all(
+    client: &Client,
+    new: &[(ScopeNumber, IdempotencyKey, KeyRecord)],
+    now: Timestamp,
+) -> Result<()> {
+    let mut new: Vec<_> = new.iter().collect();
+    new.sort_by_key(|(scope, key, _)| (scope.0, key.as_str()));
+    let status = |state| match state {
+        KeyState::Final { original_status } => Some(i64::from(original_status)),
+        KeyState::Bound | KeyState::InProgress => None,
+    };
+    let completed_at_ms = |state| (state != KeyState::InProgress).then_some(now.as_millisecond());
+    execute(
+        client,
+        "INSERT INTO idempotency_key (scope_id, idempotency_key, fingerprint_version, full_fingerprint,
+            core_fingerprint, state, original_status, yupy_transaction_id, permanent_id, completed_at_ms)
+         SELECT scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
+            original_status, yupy_transaction_id, permanent_id, completed_at_ms
+         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bigint[],
+            $8::text[], $9::text[], $10::bigint[])
+            AS new (scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
+                original_status, yupy_transaction_id, permanent_id, completed_at_ms)",
+        &[
+            &row::column(&new, |(scope, ..)| scope.0),
+            &row::column(&new, |(_, key, _)| key.as_str()),
+            &row::column(&new, |(.., record)| record.content.version.number()),
+            &row::column(&new, |(.., record)| record.content.full.0.as_slice()),
+            &row::column(&new, |(.., record)| record.content.core.0.as_slice()),
+            &row::column(&new, |(.., record)| name(record.state)),
+            &row::column(&new, |(.., record)| status(record.state)),
+            &row::column(&new, |(.., record)| record.yupy_transaction_id.as_ref().map(|id| id.as_str())),
+            &row::column(&new, |(.., record)| record.permanent_id.as_deref()),
+            &row::column(&new, |(.., record)| completed_at_ms(record.state)),
+        ],
+    )
+    .await?;
+    Ok(())
 }
 
 /// What was known of a key when it was looked up.

@@ -8,7 +8,9 @@ use turno_protocol::{audit::AuditRow, body::ChallengeView};
 use super::{
     PostgresLedger, audit,
     books::Sales,
-    catalog, challenge, credential,
+    catalog, challenge,
+    creations::Told,
+    credential,
     error::{Remedy, StoreError},
     key, sale, transaction,
 };
@@ -69,6 +71,11 @@ impl Ledger for PostgresLedger {
         request: CreateRequest,
     ) -> Result<CreateOutcome, LedgerError> {
         let desk = self.desk(caller);
+        let is_plain = request.sale.as_ref().is_ok_and(|sale| sale.confirmation.is_none());
+        if is_plain && let Told::Done(done) = self.creations.create(self, desk.clone(), request.clone()).await
+        {
+            return *done;
+        }
         let done = self.write(Sales::Read, async move |books| {
             matrix::create_transaction(books, &desk, request.clone()).await
         });
@@ -229,7 +236,7 @@ impl Ledger for PostgresLedger {
     }
 
     fn queue_depth(&self) -> usize {
-        self.pool.status().waiting
+        self.pool.status().waiting + self.creations.waiting()
     }
 }
 

@@ -1,17 +1,19 @@
 //! Table `sale` by what makes two sales look alike.
 //!
-//! Invariant: this only narrows. Every active sale that shares a clue within the window is found, whether it looks
-//! alike is for the domain's rule to say, and the cost does not grow with the sales that share none.
+//! Invariant: this only narrows. Every active sale that shares a clue within the window and differs in nothing that
+//! tells is found; whether it looks alike is for the domain's rule to say. The cost does not grow with the sales that
+//! share no clue.
 
 use std::collections::BTreeMap;
 
 use deadpool_postgres::Client;
 use futures_util::future::try_join_all;
-use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues};
+use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues, telling};
 
 use super::{
+    gathered::WantedClue,
     row::{self, Result},
-    sale::{from_row, select},
+    sale::{from_row, select, select_with_scope},
 };
 use crate::{
     caller::ScopeNumber,
@@ -25,7 +27,14 @@ macro_rules! search {
         select!(concat!(
             "WHERE scope_id = $1 AND amount_minor = $2 AND currency || '' = $3 AND occurred_at_ms BETWEEN $4 AND $5 \
              AND operational = 'active' AND ",
-            $clue
+            $clue,
+            " AND ($7::text IS NULL OR route IS NULL OR route = $7) \
+             AND ($8::text IS NULL OR seat IS NULL OR seat = $8) \
+             AND ($9::text IS NULL OR \"order\" IS NULL OR \"order\" = $9) \
+             AND ($10::text IS NULL OR product IS NULL OR product = $10) \
+             AND ($11::text IS NULL OR service IS NULL OR service = $11) \
+             AND ($12::text IS NULL OR custom_reference_1 IS NULL OR custom_reference_1 = $12) \
+             AND ($13::text IS NULL OR custom_reference_2 IS NULL OR custom_reference_2 = $13)"
         ))
     };
 }
@@ -39,14 +48,101 @@ pub(super) async fn find(
     let (from, to) = window_ms(asked, rule);
     let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
     let clues = clues(asked, rule);
+    let [route, seat, order, product, service, reference_1, reference_2] = &telling(asked);
     let searches = clues.iter().map(|Clue { signal, value }| async move {
-        row::rows(client, statement(*signal), &[&scope.0, &minor, &currency, &from, &to, value]).await
+        let values: row::Values<'_> = &[
+            &scope.0,
+            &minor,
+            &currency,
+            &from,
+            &to,
+            value,
+            route,
+            seat,
+            order,
+            product,
+            service,
+            reference_1,
+            reference_2,
+        ];
+        row::rows(client, statement(*signal), values).await
     });
     let mut found = BTreeMap::new();
     for row in try_join_all(searches).await?.iter().flatten() {
         found.insert(row::get::<i64>(row, "arrival")?, from_row(row)?);
     }
     Ok(found.into_values().collect())
+}
+
+macro_rules! search_all {
+    ($clue:literal) => {
+        select_with_scope!(concat!(
+            "FROM (SELECT DISTINCT sale.* FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], \
+             $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], \
+             $13::text[]) AS wanted (scope, minor, iso, from_ms, to_ms, value, in_route, in_seat, in_order, \
+             in_product, in_service, in_reference_1, in_reference_2) \
+             JOIN sale ON scope_id = scope AND amount_minor = minor AND currency || '' = iso \
+             AND occurred_at_ms BETWEEN from_ms AND to_ms AND operational = 'active' AND ",
+            $clue,
+            " AND (in_route IS NULL OR route IS NULL OR route = in_route) \
+             AND (in_seat IS NULL OR seat IS NULL OR seat = in_seat) \
+             AND (in_order IS NULL OR \"order\" IS NULL OR \"order\" = in_order) \
+             AND (in_product IS NULL OR product IS NULL OR product = in_product) \
+             AND (in_service IS NULL OR service IS NULL OR service = in_service) \
+             AND (in_reference_1 IS NULL OR custom_reference_1 IS NULL OR custom_reference_1 = in_reference_1) \
+             AND (in_reference_2 IS NULL OR custom_reference_2 IS NULL OR custom_reference_2 = in_reference_2)\
+             ) AS found"
+        ))
+    };
+}
+
+/// As [`find`] for many at once, in order of arrival.
+pub(super) async fn find_all(
+    client: &Client,
+    wanted: &BTreeMap<Signal, Vec<WantedClue>>,
+) -> Result<Vec<(ScopeNumber, StoredSale)>> {
+    let searches = wanted.iter().map(|(signal, wanted)| async move {
+        let values: row::Values<'_> = &[
+            &row::column(wanted, |clue| clue.scope.0),
+            &row::column(wanted, |clue| clue.amount.minor()),
+            &row::column(wanted, |clue| clue.amount.currency().code()),
+            &row::column(wanted, |clue| clue.between_ms.0),
+            &row::column(wanted, |clue| clue.between_ms.1),
+            &row::column(wanted, |clue| clue.value.as_str()),
+            &row::column(wanted, |clue| clue.telling[0].as_deref()),
+            &row::column(wanted, |clue| clue.telling[1].as_deref()),
+            &row::column(wanted, |clue| clue.telling[2].as_deref()),
+            &row::column(wanted, |clue| clue.telling[3].as_deref()),
+            &row::column(wanted, |clue| clue.telling[4].as_deref()),
+            &row::column(wanted, |clue| clue.telling[5].as_deref()),
+            &row::column(wanted, |clue| clue.telling[6].as_deref()),
+        ];
+        row::rows(client, statement_for_all(*signal), values).await
+    });
+    let mut found = BTreeMap::new();
+    for row in try_join_all(searches).await?.iter().flatten() {
+        let scope: i64 = row::get(row, "scope_id")?;
+        found.insert((scope, row::get::<i64>(row, "arrival")?), from_row(row)?);
+    }
+    Ok(found.into_iter().map(|((scope, _), sale)| (ScopeNumber(scope), sale)).collect())
+}
+
+fn statement_for_all(signal: Signal) -> &'static str {
+    match signal {
+        Signal::BuyerName => {
+            search_all!("buyer_name IS NOT NULL AND (buyer_name_folded = value OR buyer_name_folded IS NULL)")
+        }
+        Signal::ShiftId => search_all!("shift_id = value"),
+        Signal::DeviceId => search_all!("device_id = value"),
+        Signal::Route => search_all!("route = value"),
+        Signal::Seat => search_all!("seat = value"),
+        Signal::Order => search_all!("\"order\" = value"),
+        Signal::Product => search_all!("product = value"),
+        Signal::Service => search_all!("service = value"),
+        Signal::CustomReference1 => search_all!("custom_reference_1 = value"),
+        Signal::CustomReference2 => search_all!("custom_reference_2 = value"),
+        Signal::Amount | Signal::Currency => search_all!("value IS NOT NULL"),
+    }
 }
 
 fn statement(signal: Signal) -> &'static str {
@@ -76,7 +172,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        postgres::{PostgresLedger, PostgresOptions, sale},
+        postgres::{PostgresLedger, PostgresOptions, gathered::wanted_clues, sale},
         sale::cases::{Case, any_case, any_rule, look_alikes},
     };
 
@@ -101,11 +197,11 @@ mod tests {
                 stored.iter().filter(|case| case.is_active()).map(|case| case.sale.clone()).collect();
             let asked = asked.sale.traits();
             let found = find(&client, ScopeNumber(scope), &asked, &rule).await.unwrap();
-            assert_eq!(
-                look_alikes(&asked, &found, &rule),
-                look_alikes(&asked, &active, &rule),
-                "{asked:?} {stored:?}"
-            );
+            let wanted = look_alikes(&asked, &active, &rule);
+            assert_eq!(look_alikes(&asked, &found, &rule), wanted, "{asked:?} {stored:?}");
+            let together = find_all(&client, &wanted_clues(ScopeNumber(scope), &asked, &rule)).await.unwrap();
+            let together: Vec<_> = together.into_iter().map(|(_, sale)| sale).collect();
+            assert_eq!(look_alikes(&asked, &together, &rule), wanted, "{asked:?} {stored:?}");
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a row that this program did not write is an error with the column's name, never a default.
 
+use std::collections::BTreeSet;
+
 use deadpool_postgres::Client;
 use futures_util::future::join;
 use jiff::Timestamp;
@@ -12,7 +14,8 @@ use tokio_postgres::{
 };
 use turno_domain::{Currency, Money};
 
-use super::error::StoreError;
+use super::{error::StoreError, gathered::Scoped};
+use crate::caller::ScopeNumber;
 
 pub(super) type Result<T> = std::result::Result<T, StoreError>;
 
@@ -52,6 +55,27 @@ pub(super) async fn lock(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Wait for the locks of these names in their order, and hold them until the commit.
+pub(super) async fn locks(client: &Client, names: &[&str]) -> Result<()> {
+    let sql =
+        "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS wanted (name)";
+    execute(client, sql, &[&names]).await?;
+    Ok(())
+}
+
+/// Those of the locks that nobody holds, held until the commit.
+pub(super) async fn try_locks(client: &Client, names: &[String]) -> Result<Vec<String>> {
+    let sql = "SELECT name FROM unnest($1::text[]) AS wanted (name)
+               WHERE pg_try_advisory_xact_lock(hashtextextended(name, 0))";
+    rows(client, sql, &[&names]).await?.iter().map(|row| get(row, "name")).collect()
+}
+
+/// For the rest of the transaction.
+pub(super) async fn lock_timeout(client: &Client, ms: u32) -> Result<()> {
+    execute(client, "SELECT set_config('lock_timeout', $1, true)", &[&ms.to_string()]).await?;
+    Ok(())
+}
+
 /// By a hash: two names that share one wait for each other, which is slower and never wrong.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
 
@@ -59,6 +83,21 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
 pub(super) async fn execute(client: &Client, sql: &str, values: Values<'_>) -> Result<u64> {
     let statement = client.prepare_cached(sql).await?;
     Ok(client.execute(&statement, values).await?)
+}
+
+/// One column of many rows, as an array.
+pub(super) fn column<'a, R, T>(rows: &'a [R], of: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
+/// The two columns of texts within scopes.
+pub(super) fn columns(wanted: &BTreeSet<Scoped>) -> (Vec<i64>, Vec<&str>) {
+    wanted.iter().map(|(scope, text)| (scope.0, text.as_str())).unzip()
+}
+
+/// A text with its row's scope.
+pub(super) fn scoped(row: &Row, column: &'static str) -> Result<Scoped> {
+    Ok((ScopeNumber(get(row, "scope_id")?), get(row, column)?))
 }
 
 /// Whether PostgreSQL can hold the text at all: a text with NUL names no row, and asking for one is an error.

@@ -1,5 +1,7 @@
 //! Table `sale`.
 
+use std::collections::{BTreeSet, HashMap};
+
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
 use turno_domain::{
@@ -8,7 +10,10 @@ use turno_domain::{
 };
 use turno_protocol::body::{Context, State};
 
-use super::row::{self, Result, execute};
+use super::{
+    gathered::Scoped,
+    row::{self, Result, columns, execute},
+};
 use crate::{
     caller::ScopeNumber,
     instant::parse_rfc3339,
@@ -19,16 +24,23 @@ use crate::{
 
 macro_rules! select {
     ($rest:expr) => {
+        select_with_scope!(concat!("FROM sale ", $rest))
+    };
+}
+
+/// What is read from, too, is for the caller to say.
+macro_rules! select_with_scope {
+    ($from:expr) => {
         concat!(
-            "SELECT arrival, yupy_transaction_id, external_transaction_id, amount_minor, currency, occurred_at, \
-             buyer_name, integration_experience, shift_id, device_id, payment_method, custom_reference_1, \
-             custom_reference_2, route, seat, \"order\", product, service, operational, financial, created_at_ms \
-             FROM sale ",
-            $rest
+            "SELECT scope_id, arrival, yupy_transaction_id, external_transaction_id, amount_minor, currency, \
+             occurred_at, buyer_name, integration_experience, shift_id, device_id, payment_method, \
+             custom_reference_1, custom_reference_2, route, seat, \"order\", product, service, operational, \
+             financial, created_at_ms ",
+            $from
         )
     };
 }
-pub(super) use select;
+pub(super) use {select, select_with_scope};
 
 pub(super) async fn by_id(client: &Client, scope: ScopeNumber, id: &str) -> Result<Option<StoredSale>> {
     find(client, select!("WHERE scope_id = $1 AND yupy_transaction_id = $2"), scope, id).await
@@ -53,10 +65,28 @@ pub(super) async fn by_external_id_alone(
     scope: ScopeNumber,
     id: &ExternalTransactionId,
 ) -> Result<Option<StoredSale>> {
-    let name = format!("sale {} {}", scope.0, id.as_str());
+    let name = id_lock(scope, id.as_str());
     let sql = select!("WHERE scope_id = $1 AND external_transaction_id = $2");
     let found = row::row_under_lock(client, &name, sql, &[&scope.0, &id.as_str()]).await?;
     found.map(|row| from_row(&row)).transpose()
+}
+
+/// Whoever settles what an external id stands for holds it until the commit.
+pub(super) fn id_lock(scope: ScopeNumber, id: &str) -> String {
+    format!("sale {} {id}", scope.0)
+}
+
+pub(super) async fn by_external_ids(
+    client: &Client,
+    ids: &BTreeSet<Scoped>,
+) -> Result<HashMap<Scoped, StoredSale>> {
+    let (scopes, names) = columns(ids);
+    let sql = select_with_scope!(
+        "FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, external_transaction_id) \
+         JOIN sale USING (scope_id, external_transaction_id)"
+    );
+    let rows = row::rows(client, sql, &[&scopes, &names]).await?;
+    rows.iter().map(|row| Ok((row::scoped(row, "external_transaction_id")?, from_row(row)?))).collect()
 }
 
 async fn find(client: &Client, sql: &str, scope: ScopeNumber, id: &str) -> Result<Option<StoredSale>> {
@@ -122,6 +152,55 @@ pub(super) async fn insert(
             &sale.created_at.as_millisecond(),
             &arrival,
             &sale.traits().comparable(Signal::BuyerName),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Each with its place in lists.
+pub(super) async fn insert_all(client: &Client, new: &[(ScopeNumber, i64, &StoredSale)]) -> Result<()> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let text = |of: fn(&Details) -> &Option<String>| -> Vec<Option<&str>> {
+        row::column(new, |(.., sale)| of(&sale.details).as_deref())
+    };
+    execute(
+        client,
+        "INSERT INTO sale (scope_id, arrival, yupy_transaction_id, external_transaction_id, amount_minor, currency,
+            occurred_at, occurred_at_ms, buyer_name, integration_experience, shift_id, device_id, payment_method,
+            custom_reference_1, custom_reference_2, route, seat, \"order\", product, service, operational, financial,
+            created_at_ms, buyer_name_folded)
+         SELECT new.* FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+            $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
+            $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[],
+            $23::bigint[], $24::text[]) AS new",
+        &[
+            &row::column(new, |(scope, ..)| scope.0),
+            &row::column(new, |(_, arrival, _)| *arrival),
+            &row::column(new, |(.., sale)| sale.yupy_transaction_id.as_str()),
+            &row::column(new, |(.., sale)| sale.external_transaction_id.as_str()),
+            &row::column(new, |(.., sale)| sale.amount.minor()),
+            &row::column(new, |(.., sale)| sale.amount.currency().code()),
+            &row::column(new, |(.., sale)| sale.occurred_at.to_string()),
+            &row::column(new, |(.., sale)| sale.occurred_at.as_millisecond()),
+            &text(|details| &details.buyer_name),
+            &text(|details| &details.integration_experience),
+            &text(|details| &details.shift_id),
+            &text(|details| &details.device_id),
+            &text(|details| &details.payment_method),
+            &text(|details| &details.context.custom_reference_1),
+            &text(|details| &details.context.custom_reference_2),
+            &text(|details| &details.context.route),
+            &text(|details| &details.context.seat),
+            &text(|details| &details.context.order),
+            &text(|details| &details.context.product),
+            &text(|details| &details.context.service),
+            &row::column(new, |(.., sale)| names::name(sale.state.operational)),
+            &row::column(new, |(.., sale)| names::name(sale.state.financial)),
+            &row::column(new, |(.., sale)| sale.created_at.as_millisecond()),
+            &row::column(new, |(.., sale)| sale.traits().comparable(Signal::BuyerName)),
         ],
     )
     .await?;

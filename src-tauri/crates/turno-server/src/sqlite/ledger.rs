@@ -5,9 +5,9 @@ use rusqlite::Connection;
 use turno_domain::ids::Company;
 use turno_protocol::{audit::AuditRow, body::ChallengeView};
 
-use super::{SqliteLedger, at_once, audit, catalog, challenge, credential, key, sale};
+use super::{SqliteLedger, audit, catalog, challenge, credential, key, sale};
 use crate::{
-    books::{Books, Challenge},
+    books::{Books, Challenge, at_once},
     caller::{Caller, TokenHash},
     ledger::{Ledger, LedgerError, Page, PageRequest, StoredCatalog},
     matrix::{

@@ -1,12 +1,13 @@
 //! Table `sale` by what makes two sales look alike.
 //!
-//! Invariant: this only narrows. Every active sale that shares a clue within the window is found, whether it looks
-//! alike is for the domain's rule to say, and the cost does not grow with the sales that share none.
+//! Invariant: this only narrows. Every active sale that shares a clue within the window and differs in nothing that
+//! tells is found; whether it looks alike is for the domain's rule to say. The cost does not grow with the sales that
+//! share no clue.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
-use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues};
+use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues, telling};
 
 use super::sale::{from_row, select};
 use crate::{
@@ -21,7 +22,14 @@ macro_rules! search {
             $index,
             " WHERE scope_id = ?1 AND amount_minor = ?2 AND currency = ?3 AND occurred_at_ms BETWEEN ?4 AND ?5 \
              AND operational = 'active' AND ",
-            $clue
+            $clue,
+            " AND (?7 IS NULL OR route IS NULL OR route = ?7) \
+             AND (?8 IS NULL OR seat IS NULL OR seat = ?8) \
+             AND (?9 IS NULL OR \"order\" IS NULL OR \"order\" = ?9) \
+             AND (?10 IS NULL OR product IS NULL OR product = ?10) \
+             AND (?11 IS NULL OR service IS NULL OR service = ?11) \
+             AND (?12 IS NULL OR custom_reference_1 IS NULL OR custom_reference_1 = ?12) \
+             AND (?13 IS NULL OR custom_reference_2 IS NULL OR custom_reference_2 = ?13)"
         ))
     };
 }
@@ -55,8 +63,23 @@ fn search(
 ) -> rusqlite::Result<()> {
     let (from, to) = window_ms(asked, rule);
     let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
+    let [route, seat, order, product, service, reference_1, reference_2] = telling(asked);
     let mut statement = connection.prepare_cached(statement(signal))?;
-    let mut rows = statement.query(params![scope.0, minor, currency, from, to, value])?;
+    let mut rows = statement.query(params![
+        scope.0,
+        minor,
+        currency,
+        from,
+        to,
+        value,
+        route,
+        seat,
+        order,
+        product,
+        service,
+        reference_1,
+        reference_2
+    ])?;
     while let Some(row) = rows.next()? {
         found.insert(row.get("arrival")?, from_row(row)?);
     }
@@ -136,9 +159,9 @@ mod tests {
         let ledger = empty_ledger();
         let plan = |signal| {
             let sql = format!("EXPLAIN QUERY PLAN {}", statement(signal));
-            let values = params![1, 200, "PEN", 0, 1, "12A"];
-            let line: String = ledger.query_row(&sql, values, |row| row.get("detail")).unwrap();
-            line
+            let mut statement = ledger.prepare(&sql).unwrap();
+            let mut rows = statement.raw_query();
+            rows.next().unwrap().unwrap().get::<_, String>("detail").unwrap()
         };
         for (signal, index) in [
             (Signal::Seat, "sale_by_seat (scope_id=? AND seat=? AND amount_minor=? AND"),
