@@ -26,7 +26,7 @@ use std::sync::Arc;
 use axum::{Router, middleware};
 use turno_protocol::code::ErrorCode;
 
-use crate::{config::Config, ledger::Ledger, paying::Cashier, throttle::Throttle};
+use crate::{admission::Admission, config::Config, ledger::Ledger, paying::Cashier, throttle::Throttle};
 
 pub(crate) use exchange::refuse;
 pub(crate) use gate::SlowSender;
@@ -37,6 +37,7 @@ pub(crate) struct App<L> {
     ledger: L,
     config: Config,
     throttle: Option<Throttle>,
+    admission: Admission,
 }
 
 impl<L: Ledger> App<L> {
@@ -48,7 +49,7 @@ impl<L: Ledger> App<L> {
 /// The server's routes over `ledger`, ready for any listener.
 pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
     let throttle = config.rate_limit.map(Throttle::new);
-    let app = Arc::new(App { ledger, config: config.clone(), throttle });
+    let app = Arc::new(App { ledger, config: config.clone(), throttle, admission: Admission::default() });
     operations::router()
         .fallback(|| async { Refusal::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { Refusal::new(ErrorCode::MethodNotAllowed) })

@@ -56,6 +56,7 @@
 
 pub mod acquirer;
 pub mod admin;
+mod admission;
 pub mod audit;
 pub mod books;
 pub mod caller;

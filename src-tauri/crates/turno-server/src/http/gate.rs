@@ -9,12 +9,14 @@ use axum::{
     http::{HeaderMap, HeaderName, header},
 };
 use futures_util::StreamExt;
+use jiff::Timestamp;
 use serde_json::Value;
 use turno_domain::ids::{IdempotencyKey, IdempotencyKeyError};
 use turno_protocol::{code::ErrorCode, operation::Operation, strict_json};
 
 use super::{App, refusal::Refusal};
 use crate::{
+    admission::{Age, ComeBackAfter, Place, QUEUE_LIMIT, come_back_after},
     caller::{Caller, Right, Rights, TokenHash},
     content::{Content, Target},
     ledger::Ledger,
@@ -25,12 +27,6 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A body that is too large is read on for this much, so that its sender gets to see the answer.
 const DISCARD_LIMIT: usize = 1024 * 1024;
-
-/// Writes that may wait for the store: below what it can hold, so that nobody waits for a place.
-const QUEUE_LIMIT: usize = 768;
-
-/// What a slow disk commits in groups, for telling when to come back.
-const WRITES_A_SECOND: usize = 500;
 
 /// Let the request through to `handle` if its credential has one of `rights`. Its errors are written as the caller's
 /// integration wants them.
@@ -68,11 +64,21 @@ fn throttle<L: Ledger>(app: &App<L>, credential: TokenHash) -> Result<(), Refusa
 /// Row A5: more waits for the store than it can do before tills give up. Says when the queue may have gone down.
 fn refuse_if_overloaded<L: Ledger>(app: &App<L>) -> Result<(), Refusal> {
     let depth = app.ledger.queue_depth();
-    if depth < QUEUE_LIMIT {
-        return Ok(());
+    if depth < QUEUE_LIMIT { Ok(()) } else { Err(come_back_after(depth).into()) }
+}
+
+/// A place in line for a sale, until it is answered.
+pub(super) fn get_in_line<L: Ledger>(
+    app: &App<L>,
+    occurred_at: Option<Timestamp>,
+) -> Result<Place<'_>, Refusal> {
+    Ok(app.admission.enter(Age::of(occurred_at, app.config.world.now()))?)
+}
+
+impl From<ComeBackAfter> for Refusal {
+    fn from(ComeBackAfter(seconds): ComeBackAfter) -> Self {
+        Self::new(ErrorCode::ServiceUnavailable).after(seconds)
     }
-    let seconds = u32::try_from(1 + depth / WRITES_A_SECOND).unwrap_or(u32::MAX);
-    Err(Refusal::new(ErrorCode::ServiceUnavailable).after(seconds))
 }
 
 async fn authenticate<L: Ledger>(app: &App<L>, headers: &HeaderMap) -> Result<(Caller, TokenHash), Refusal> {

@@ -43,6 +43,7 @@ pub(super) async fn create<L: Ledger>(
         let (keyed, body) =
             gate::read_keyed(&app, &caller, Operation::CreateTransaction, None, request).await?;
         let sale = read_sale(&body, caller.company.currency);
+        let _place = gate::get_in_line(&app, sale.as_ref().ok().and_then(|sale| sale.occurred_at))?;
         let outcome = app.ledger.create_transaction(caller, CreateRequest { keyed, sale }).await?;
         if let CreateOutcome::Created { confirmed_duplicate_of: Some(_), .. } = &outcome {
             app.config.metrics.count(Counter::ChallengesConfirmed);

@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio::{
@@ -9,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 use turno_server::{
-    RateLimit,
+    Clock, RateLimit,
     acquirer::{Acquirer, Answer, Charge, Found, LookUp},
     payment::PaymentResult,
 };
@@ -194,3 +195,35 @@ async fn whoever_does_not_read_is_cut_off_in_time() {
     let took = started.elapsed();
     assert!(took >= Duration::from_secs(9) && took < Duration::from_secs(13), "{took:?}");
 }
+
+/// Another program holds the file, so that whatever is in line stays there: the order is the line's own.
+#[tokio::test]
+async fn while_a_fleet_comes_back_a_sale_that_happens_now_still_gets_in_line() {
+    let server = Server::new().await;
+    let holder = rusqlite::Connection::open(server.site.file()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let now = server.site.clock.now();
+    let hour = SignedDuration::from_hours(1);
+    let server = &server;
+    let sell = |number: usize, occurred_at: jiff::Timestamp| async move {
+        let body = json!({"occurred_at": occurred_at.to_string(), "context": {"seat": number.to_string()}});
+        server.create(&format!("k{number}"), sale(&format!("E-{number}"), body)).await
+    };
+    let mut line: FuturesUnordered<_> = (0..FLEET).map(|number| sell(number, now - hour)).collect();
+    for _ in HALF_OF_THE_LINE..FLEET {
+        let refused = line.next().await.unwrap().refused(503, "service_unavailable");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    line.extend((FLEET..FLEET + TILLS).map(|number| sell(number, now)));
+    holder.execute_batch("COMMIT").unwrap();
+    let answers: Vec<_> = line.collect().await;
+    assert_eq!(answers.len(), HALF_OF_THE_LINE + TILLS);
+    assert!(answers.iter().all(|answer| answer.status == 201));
+}
+
+/// More sales from an hour ago than get in line.
+const FLEET: usize = 400;
+const HALF_OF_THE_LINE: usize = 384;
+
+/// As many as are sold in one moment.
+const TILLS: usize = 20;
