@@ -23,7 +23,7 @@ mod pgbench;
 mod sale;
 mod side;
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -42,8 +42,15 @@ enum Command {
     /// Measure the server; ends with one line of JSON.
     Server(Plan),
     /// One side of a comparison: serves until it is killed.
-    #[command(hide = true)]
     Side(side::Side),
+    /// New tickets for a side that runs, e.g. to look at it with a profiler.
+    Load {
+        address: std::net::SocketAddr,
+        #[arg(long, default_value_t = on_sqlite::CONNECTIONS)]
+        connections: usize,
+        #[arg(long, default_value_t = 10_000)]
+        turn_ms: u64,
+    },
 }
 
 /// How long and how much.
@@ -75,6 +82,10 @@ impl Plan {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Server(plan) => runtime(1).and_then(|runtime| runtime.block_on(measure(plan))),
+        Command::Load { address, connections, turn_ms } => {
+            let length = Duration::from_millis(turn_ms);
+            runtime(1).and_then(|runtime| runtime.block_on(burden(address, connections, length)))
+        }
         Command::Side(side) => runtime(2).and_then(|runtime| runtime.block_on(side.serve())),
     };
     match done {
@@ -99,5 +110,12 @@ async fn measure(plan: Plan) -> Result<()> {
         on_postgres::measure(plan, &mut figures).await?;
     }
     println!("{}", figures.to_json());
+    Ok(())
+}
+
+async fn burden(address: std::net::SocketAddr, connections: usize, length: Duration) -> Result<()> {
+    let requests = on_sqlite::first_ones(sale::Kind::Ticket, &Arc::default());
+    let turn = load::run(address, connections, length, 201, requests).await?;
+    println!("{:.0} a second, p50 {:.0} µs", turn.per_second, turn.p50_micros());
     Ok(())
 }

@@ -19,6 +19,13 @@ pub const TOKEN: &str = "bench-till";
 /// Prices that tickets have; a company has a few dozen.
 const PRICES: u64 = 40;
 
+/// A national company at its busiest. The load sends as fast as it can what was sold at this pace, as a fleet does that
+/// comes back, so that the window of look-alikes holds as many sales as it would.
+const BETWEEN_SALES: Duration = Duration::from_millis(100);
+
+/// Between anonymous fares, which are sold by the whole fleet at once.
+const BETWEEN_FARES: Duration = Duration::from_millis(10);
+
 /// Seats of one service.
 const SEATS: u64 = 48;
 
@@ -50,7 +57,7 @@ pub enum Kind {
 
 /// The whole request, head and body, for sale number `number`.
 pub fn write(request: &mut String, kind: Kind, number: u64) {
-    let at = at(number);
+    let at = at(kind, number);
     let (service, seat, cents) = (number / SEATS, number % SEATS + 1, number % PRICES * 50);
     let (soles, cents) = (40 + cents / 100, cents % 100);
     let mut body = String::with_capacity(512);
@@ -61,7 +68,7 @@ pub fn write(request: &mut String, kind: Kind, number: u64) {
         ),
         Kind::TicketAtFare => write!(
             body,
-            r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"2.00","currency":"PEN","buyer_name":"María Ramos {number}","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"U7","service":"U7-{service}","seat":"{seat}A"}}}}"#
+            r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"2.00","currency":"PEN","buyer_name":"María Ramos {number}","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"U7","service":"U7-{service}","seat":"{number}"}}}}"#
         ),
         Kind::Fare => write!(
             body,
@@ -73,10 +80,14 @@ pub fn write(request: &mut String, kind: Kind, number: u64) {
     request.push_str(&body);
 }
 
-/// The same for the same sale whenever it is sent, and all of a run within minutes.
-fn at(number: u64) -> Timestamp {
+/// The same for the same sale whenever it is sent.
+fn at(kind: Kind, number: u64) -> Timestamp {
     static START: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
-    *START + Duration::from_millis(number)
+    let between = match kind {
+        Kind::Ticket => BETWEEN_SALES,
+        Kind::TicketAtFare | Kind::Fare => BETWEEN_FARES,
+    };
+    *START + between * u32::try_from(number).expect("a run is shorter")
 }
 
 fn head(request: &mut String, number: u64, length: usize) {
