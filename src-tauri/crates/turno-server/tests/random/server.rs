@@ -128,11 +128,15 @@ impl Visit<'_> {
     }
 
     pub fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Answer {
+        self.post_bytes(path, key, body.to_string().into_bytes())
+    }
+
+    pub fn post_bytes(&self, path: &str, key: Option<&str>, body: Vec<u8>) -> Answer {
         let mut request = Request::post(path).header("content-type", "application/json");
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        self.send("till", request.body(Body::from(body.to_string())).unwrap())
+        self.send("till", request.body(Body::from(body)).unwrap())
     }
 
     pub fn get(&self, path: &str) -> Answer {

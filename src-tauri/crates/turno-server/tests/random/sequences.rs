@@ -1,41 +1,29 @@
 //! Plays a sequence on both sides.
 
-use proptest::{
-    prelude::*,
-    test_runner::{FileFailurePersistence, TestCaseError},
-};
+use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
     compare::{Expected, Learn},
+    config,
     model::{Model, Request, State, Target},
     server::{Answer, Server, Visit},
     step::{self, By, KEYS, Key, OPERATIONS, PEOPLE, Said, Step, Token},
 };
 
-/// Of each kind of sequence. `PROPTEST_CASES` asks for more.
+/// Of each kind of sequence.
 const SEQUENCES: u32 = 1_000;
-
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig {
-        cases: default.cases.max(SEQUENCES),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        max_shrink_iters: 5_000,
-        ..default
-    }
-}
 
 #[test]
 fn every_answer_of_busy_minutes_is_the_models() {
     let server = Server::new();
-    proptest!(config(), |(steps in step::minutes())| play(&server.visit(), &steps)?);
+    proptest!(config(SEQUENCES), |(steps in step::minutes())| play(&server.visit(), &steps)?);
 }
 
 #[test]
 fn every_answer_over_months_is_the_models() {
     let server = Server::new();
-    proptest!(config(), |(steps in step::months())| play(&server.visit(), &steps)?);
+    proptest!(config(SEQUENCES), |(steps in step::months())| play(&server.visit(), &steps)?);
 }
 
 /// The sequences are worth something only if the rows come up.
