@@ -16,6 +16,10 @@ pending_count: number, in_review_count: number, needs_attention_count: number,
  */
 identity_collision_count: number, 
 /**
+ * Differences between YUPY's list and our sales that somebody has to look into.
+ */
+reconciliation_alarm_count: number, 
+/**
  * By how many seconds this machine's clock is ahead of YUPY's (below zero: behind), when that is too much.
  */
 clock_ahead_s: number | null, 

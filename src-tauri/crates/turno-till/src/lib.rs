@@ -16,6 +16,7 @@ pub mod outbox;
 pub mod pins;
 mod problem;
 pub mod random;
+mod reconcile;
 mod recover;
 pub mod relay;
 mod review;

@@ -2,8 +2,8 @@
 //!
 //! `step` takes a state, what happened and the time, and says the next state and what else must be done in the
 //! same transaction. It reads nothing and writes nothing; the relay and the review execute it. Invariant: only
-//! an accepted answer leads to `Accepted`, only a person's decision leads from `InReview` anywhere, and no
-//! event leads out of `Accepted` or `Discarded`.
+//! an accepted answer leads to `Accepted`, only a person's decision leads from `InReview` anywhere, nothing leads out of
+//! `Discarded`, and out of `Accepted` only that YUPY has lost the sale.
 
 use crate::answer::{Acceptance, AttentionReason, Collision, PauseCause, Question, Verdict, WaitCause};
 use crate::clock::Millis;
@@ -61,6 +61,8 @@ pub enum QueueReason {
     Confirming,
     /// The confirmation was refused; the question is asked anew.
     ConfirmationRefused,
+    /// YUPY had confirmed the sale and does not have it any more.
+    MissingAtYupy,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub enum Event {
     DecidedDifferent,
     /// A manager decided: the same sale as that one.
     DecidedSame { duplicate_of: String },
+    /// YUPY's list of this till's sales does not have it.
+    MissingAtYupy,
 }
 
 /// What else the transaction does.
@@ -158,7 +162,10 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 attempts: *attempts,
                 reason: AttentionReason::StoredBodyChanged,
             }),
-            Event::Answered { .. } | Event::DecidedDifferent | Event::DecidedSame { .. } => None,
+            Event::Answered { .. }
+            | Event::DecidedDifferent
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy => None,
         },
         State::Sending { attempts, doubt, .. } => match event {
             Event::Answered { verdict, roll } => answered(*attempts, *doubt, verdict, *roll, now, policy),
@@ -173,7 +180,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::BodyChanged
             | Event::Hastened
             | Event::DecidedDifferent
-            | Event::DecidedSame { .. } => None,
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy => None,
         },
         State::InReview { attempts } => match event {
             Event::DecidedDifferent => Step::to(State::Queued {
@@ -189,7 +197,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::Answered { .. }
             | Event::BodyChanged
             | Event::Restarted
-            | Event::Hastened => None,
+            | Event::Hastened
+            | Event::MissingAtYupy => None,
         },
         State::OnHold { attempts, due } => match event {
             Event::Claimed => Step::to(State::Sending {
@@ -206,9 +215,18 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 attempts: *attempts,
                 reason: AttentionReason::StoredBodyChanged,
             }),
-            Event::Answered { .. } | Event::DecidedDifferent | Event::DecidedSame { .. } => None,
+            Event::Answered { .. }
+            | Event::DecidedDifferent
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy => None,
         },
-        State::NeedsAttention { .. } | State::Accepted { .. } | State::Discarded { .. } => match event {
+        State::Accepted { .. } => match event {
+            Event::MissingAtYupy => Step::to(State::Queued {
+                attempts: 0,
+                due: now,
+                doubt: Doubt::None,
+                reason: QueueReason::MissingAtYupy,
+            }),
             Event::Claimed
             | Event::Answered { .. }
             | Event::BodyChanged
@@ -216,6 +234,16 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::Hastened
             | Event::DecidedDifferent
             | Event::DecidedSame { .. } => None,
+        },
+        State::NeedsAttention { .. } | State::Discarded { .. } => match event {
+            Event::Claimed
+            | Event::Answered { .. }
+            | Event::BodyChanged
+            | Event::Restarted
+            | Event::Hastened
+            | Event::DecidedDifferent
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy => None,
         },
     }
 }

@@ -26,6 +26,8 @@ use flight::Flown;
 pub use line::{Change, Line, Permit};
 use ping::Ponged;
 
+/// After so long without a word from YUPY its books are worth comparing with ours.
+const LONG_OUTAGE_MS: Millis = 60 * 60 * 1_000;
 /// Requests on their way at once: enough to hide a slow line's delay, few enough for YUPY's patience.
 pub const PARALLEL: usize = 4;
 /// Look again at least this often, so that no missed wake-up and no set clock can silence the queue.
@@ -45,6 +47,8 @@ pub struct Parts {
     pub context: Context,
     /// Since when a person has sending switched off.
     pub paused_since: Option<Millis>,
+    /// Told when YUPY is heard again after [`LONG_OUTAGE_MS`].
+    pub after_outage: Arc<Notify>,
     /// Bumped whenever something on the screen may have changed.
     pub changes: watch::Sender<u64>,
 }
@@ -85,6 +89,7 @@ impl Relay {
             waiters: Vec::new(),
             suspect: false,
             ping_at: Millis::MIN,
+            heard_at: None,
         };
         let task = Arc::new(Task(tokio::spawn(driver.run(inbox)).abort_handle()));
         Self { _task: task, wake, commands, line, paused_since }
@@ -147,6 +152,8 @@ struct Driver {
     /// sent that nobody sends.
     suspect: bool,
     ping_at: Millis,
+    /// When YUPY was heard last.
+    heard_at: Option<Millis>,
     paused_since: watch::Receiver<Option<Millis>>,
 }
 
@@ -298,6 +305,13 @@ impl Driver {
         };
         if let Some((ours, yupys)) = clocks {
             self.compare(ours, yupys).await;
+        }
+        if self.line.state == ConnectionState::Online {
+            let silent_ms = self.heard_at.map_or(0, |heard_at| now.saturating_sub(heard_at));
+            if silent_ms >= LONG_OUTAGE_MS {
+                self.parts.after_outage.notify_one();
+            }
+            self.heard_at = Some(now);
         }
         self.line_out.send_replace(self.line.clone());
         if change.recovered {

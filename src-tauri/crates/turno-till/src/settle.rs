@@ -9,7 +9,7 @@ use turno_protocol::keys;
 use crate::answer::{AttentionReason, PauseCause, Question};
 use crate::clock::Millis;
 use crate::guard;
-use crate::outbox::{self, Effect, Event, Policy, State};
+use crate::outbox::{self, Effect, Event, Policy, QueueReason, State};
 use crate::random::SharedEntropy;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox::Entry;
@@ -82,6 +82,9 @@ pub fn apply(
             ..
         } => {
             guard::suspect(conn, &*context.entropy, sequence, EpochReason::IdentityCollision, now)?;
+        }
+        State::Queued { reason: QueueReason::MissingAtYupy, attempts: 0, .. } => {
+            note(conn, sequence, Happened::SaleMissingAtYupy, json!({}), now)?;
         }
         State::NeedsAttention { .. }
         | State::Queued { .. }

@@ -17,6 +17,7 @@ pub mod installation;
 pub mod outbox;
 pub mod people;
 pub mod questions;
+pub mod reconciliations;
 pub mod requests;
 pub mod sales;
 pub mod shifts;
@@ -24,11 +25,16 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
     Migration { version: 4, name: "recovered", sql: include_str!("../migrations/0004_recovered.sql") },
+    Migration {
+        version: 5,
+        name: "reconciliation",
+        sql: include_str!("../migrations/0005_reconciliation.sql"),
+    },
 ];
 
 /// What this program makes of a database, and refuses more than.

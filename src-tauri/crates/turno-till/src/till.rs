@@ -22,6 +22,7 @@ use crate::machine::Machine;
 use crate::outbox::Policy;
 use crate::pins::{PinCost, Pins};
 use crate::random::{OsEntropy, SharedEntropy};
+use crate::reconcile::OneAtATime;
 use crate::recover;
 use crate::relay::{Relay, Task};
 use crate::settle::Context;
@@ -33,6 +34,7 @@ use crate::witness::Witness;
 mod counter;
 mod frame;
 mod queue;
+mod reconciling;
 mod setup;
 mod storage;
 
@@ -115,6 +117,8 @@ struct Enrolled {
     catalog: RwLock<Arc<Catalog>>,
     /// Somebody wants to know now whether there is a newer one.
     catalog_wanted: Arc<Notify>,
+    reconciling: OneAtATime,
+    _reconciler: Task,
     _fresh_catalog: Task,
     /// There are sales for the journal.
     journal_wanted: Arc<Notify>,

@@ -51,22 +51,34 @@ impl Request {
     /// Asks for the transaction with an external id: a list of none or one (contract §2).
     #[must_use]
     pub fn look_up(external_transaction_id: &str) -> Self {
-        let mut path = "/v1/transactions?external_transaction_id=".to_owned();
-        for byte in external_transaction_id.bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    path.push(char::from(byte));
-                }
-                _ => path.push_str(&format!("%{byte:02X}")),
-            }
-        }
-        Self::get(path)
+        Self::get(format!("/v1/transactions?external_transaction_id={}", encoded(external_transaction_id)))
+    }
+
+    /// Asks for a page of a device's transactions, oldest first (contract §2).
+    #[must_use]
+    pub fn list(device_id: &str, after: Option<&str>, limit: usize) -> Self {
+        let after = after.map(|cursor| format!("&after={}", encoded(cursor))).unwrap_or_default();
+        Self::get(format!("/v1/transactions?device_id={}&limit={limit}{after}", encoded(device_id)))
     }
 
     #[must_use]
     pub fn post(path: impl Into<String>, body: Vec<u8>) -> Self {
         Self { method: Method::Post, body: Some(body), ..Self::get(path) }
     }
+}
+
+/// As a value in a query.
+fn encoded(text: &str) -> String {
+    let mut value = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                value.push(char::from(byte));
+            }
+            _ => value.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    value
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -67,6 +67,7 @@ fn events() -> Vec<Event> {
         Event::Hastened,
         Event::DecidedDifferent,
         Event::DecidedSame { duplicate_of: "ypt-0".to_owned() },
+        Event::MissingAtYupy,
     ];
     all.extend(verdicts().into_iter().map(|verdict| Event::Answered { verdict, roll: u32::MAX }));
     all
@@ -119,6 +120,7 @@ fn event_in_words(event: &Event) -> String {
         Event::Hastened => "hastened".to_owned(),
         Event::DecidedDifferent => "decided: different".to_owned(),
         Event::DecidedSame { .. } => "decided: same".to_owned(),
+        Event::MissingAtYupy => "missing at YUPY".to_owned(),
         Event::Answered { verdict, .. } => match verdict {
             Verdict::Accepted(_) => "accepted".to_owned(),
             Verdict::Wait { cause, retry_after_ms: None } => format!("wait {cause:?}"),
@@ -172,7 +174,7 @@ fn the_whole_table() {
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9: Waiting(TimedOut)
         hastened                                  queued after 3, due +0: Waiting(TimedOut)
-        = decided: different, decided: same, any answer
+        = decided: different, decided: same, missing at YUPY, any answer
     sending number 3 since -9
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         accepted                                  accepted as ypt-1
@@ -200,13 +202,13 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, hastened, decided: different, decided: same
+        = claimed, body changed, hastened, decided: different, decided: same, missing at YUPY
     queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         hastened                                  queued after 3, due +0, unconfirmed: Waiting(TimedOut)
-        = decided: different, decided: same, any answer
+        = decided: different, decided: same, missing at YUPY, any answer
     sending number 3 since -9, unconfirmed
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         accepted                                  accepted as ypt-1
@@ -234,28 +236,30 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, hastened, decided: different, decided: same
+        = claimed, body changed, hastened, decided: different, decided: same, missing at YUPY
     accepted as ypt-1
+        missing at YUPY                           queued after 0, due +0: MissingAtYupy
         = claimed, body changed, restarted, hastened, decided: different, decided: same, any answer
     in review after 3
         decided: different                        queued after 3, due +0: Confirming
         decided: same                             discarded for ypt-0
-        = claimed, body changed, restarted, hastened, any answer
+        = claimed, body changed, restarted, hastened, missing at YUPY, any answer
     needs attention after 3: Refused
-        = claimed, body changed, restarted, hastened, decided: different, decided: same, any answer
+        = claimed, body changed, restarted, hastened, decided: different, decided: same, missing at YUPY, any answer
     on hold after 3, due +9
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 on hold after 3, due +9
         hastened                                  on hold after 3, due +0
-        = decided: different, decided: same, any answer
+        = decided: different, decided: same, missing at YUPY, any answer
     discarded for ypt-0
-        = claimed, body changed, restarted, hastened, decided: different, decided: same, any answer
+        = claimed, body changed, restarted, hastened, decided: different, decided: same, missing at YUPY, any answer
     ");
 }
 
 fn is_bare(event: &str) -> bool {
-    ["claimed", "body changed", "restarted", "hastened"].contains(&event) || event.starts_with("decided")
+    ["claimed", "body changed", "restarted", "hastened", "missing at YUPY"].contains(&event)
+        || event.starts_with("decided")
 }
 
 fn attempts_of(state: &State) -> Option<u32> {
@@ -299,6 +303,7 @@ fn any_state() -> impl Strategy<Value = State> {
         Just(QueueReason::InterruptedByRestart),
         Just(QueueReason::Confirming),
         Just(QueueReason::ConfirmationRefused),
+        Just(QueueReason::MissingAtYupy),
     ];
     let doubts = prop::sample::select(&DOUBTS[..]);
     let attempts = prop_oneof![0..200_u32, Just(u32::MAX), any::<u32>()];
@@ -349,8 +354,13 @@ proptest! {
         let verdict = if let Event::Answered { verdict, .. } = &event { Some(verdict) } else { None };
 
         prop_assert!(
-            !matches!(state, State::Accepted { .. } | State::Discarded { .. } | State::NeedsAttention { .. }),
+            !matches!(state, State::Discarded { .. } | State::NeedsAttention { .. }),
             "nothing leads out of a settled sale"
+        );
+        prop_assert_eq!(
+            matches!(state, State::Accepted { .. }),
+            event == Event::MissingAtYupy,
+            "but that YUPY has lost what it had accepted"
         );
         let decided = matches!(event, Event::DecidedDifferent | Event::DecidedSame { .. });
         prop_assert_eq!(decided, matches!(state, State::InReview { .. }), "only a person decides, only when asked");

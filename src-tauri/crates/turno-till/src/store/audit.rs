@@ -30,6 +30,10 @@ pub enum Event {
     SendingResumed,
     /// YUPY's answers show that this machine's clock is wrong.
     ClockWrong,
+    /// Our sales were compared with YUPY's list.
+    Reconciled,
+    /// YUPY had confirmed the sale and does not have it any more.
+    SaleMissingAtYupy,
 }
 
 impl Event {
@@ -53,6 +57,8 @@ impl Event {
             Self::SendingPaused => "sending_paused",
             Self::SendingResumed => "sending_resumed",
             Self::ClockWrong => "clock_wrong",
+            Self::Reconciled => "reconciled",
+            Self::SaleMissingAtYupy => "sale_missing_at_yupy",
         }
     }
 }

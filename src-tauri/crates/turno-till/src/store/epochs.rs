@@ -3,7 +3,7 @@
 //! Invariant: the newest row is the epoch of the next sale, and no epoch is taken twice in one folder.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use turno_domain::ids::Epoch;
+use turno_domain::ids::{DeviceId, Epoch};
 
 use crate::clock::Millis;
 use crate::store::{unreadable, words};
@@ -79,6 +79,26 @@ pub fn set_registered(conn: &Connection, epoch: Epoch, at: Millis) -> Result<()>
     Ok(())
 }
 
+/// Whether this folder sold, or must have sold, under an external id. Under an epoch that it left because another folder
+/// or machine has the same one, only the numbers of before are its own.
+pub fn is_ours(conn: &Connection, device_id: &DeviceId, external_transaction_id: &str) -> Result<bool> {
+    let rest = external_transaction_id.strip_prefix(device_id.as_str()).and_then(|id| id.strip_prefix('-'));
+    let Some((epoch, rest)) = rest.and_then(|rest| rest.split_once('-')) else { return Ok(false) };
+    let sequence = rest.rsplit_once('-').and_then(|(_, digits)| digits.parse::<i64>().ok());
+    conn.prepare_cached(
+        "SELECT NOT EXISTS (
+             SELECT 1 FROM epochs later
+             WHERE later.epoch_number = (
+                       SELECT min(epoch_number) FROM epochs WHERE epoch_number > mine.epoch_number)
+               AND later.reason IN ('witness_missing', 'folder_copied', 'other_machine')
+               AND later.after_sequence < ?2)
+         FROM epochs mine WHERE mine.epoch = ?1",
+    )?
+    .query_row(params![epoch, sequence.unwrap_or(i64::MAX)], |row| row.get(0))
+    .optional()
+    .map(|is_ours| is_ours.unwrap_or(false))
+}
+
 /// An epoch that this folder never had, chosen by `chance`: the first free one from there on.
 pub fn unused(conn: &Connection, chance: [u8; 8]) -> Result<Epoch> {
     let start = u64::from_le_bytes(chance);
@@ -131,6 +151,40 @@ mod tests {
         set_registered(&conn, epoch("A3X"), 3).unwrap();
         set_registered(&conn, epoch("A3X"), 4).unwrap();
         assert_eq!(current(&conn).unwrap().unwrap().registered_at, Some(3));
+    }
+
+    #[test]
+    fn what_another_folder_sells_under_an_epoch_that_was_left_to_it_is_not_ours() {
+        let conn = installed();
+        let device = DeviceId::parse("D03").unwrap();
+        let mut sequence = 7;
+        for (taken, reason) in [
+            ("K7M", EpochReason::Enrolled),
+            ("A3X", EpochReason::FolderCopied),
+            ("A4X", EpochReason::WentBack),
+            ("A7X", EpochReason::OtherMachine),
+        ] {
+            take(&conn, epoch(taken), reason, 1).unwrap();
+            sequence += 10;
+            conn.execute("UPDATE installation SET last_sequence = ?1", [sequence]).unwrap();
+        }
+        for (id, ours) in [
+            ("D03-K7M-S1-0017", true),
+            ("D03-K7M-S1-0018", false),
+            ("D03-A3X-S1-0027", true),
+            // Restored: nobody else sold these.
+            ("D03-A3X-S1-0028", true),
+            ("D03-A4X-S1-0037", true),
+            ("D03-A4X-S9-0038", false),
+            ("D03-A7X-S1-9999", true),
+            ("D03-K9X-S1-0001", false),
+            ("D04-K7M-S1-0001", false),
+            ("D03K7M-S1-0001", false),
+            ("ORDER-1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_ours(&conn, &device, id).unwrap(), ours, "{id}");
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ impl QueueReason {
             Self::InterruptedByRestart => "interrupted_by_restart",
             Self::Confirming => "confirming",
             Self::ConfirmationRefused => "confirmation_refused",
+            Self::MissingAtYupy => "missing_at_yupy",
         }
     }
 
@@ -56,6 +57,7 @@ impl QueueReason {
             "interrupted_by_restart" => Ok(Self::InterruptedByRestart),
             "confirming" => Ok(Self::Confirming),
             "confirmation_refused" => Ok(Self::ConfirmationRefused),
+            "missing_at_yupy" => Ok(Self::MissingAtYupy),
             other => PauseCause::from_word(other)
                 .map(Self::Paused)
                 .or_else(|_| WaitCause::from_word(other).map(Self::Waiting)),

@@ -6,7 +6,7 @@ use super::{Till, connection};
 use crate::clock::{Millis, rfc3339};
 use crate::store::epochs::{self, EpochRow};
 use crate::store::shifts::ShiftRow;
-use crate::store::{outbox, people, shifts};
+use crate::store::{outbox, people, reconciliations, shifts};
 use crate::view::{EpochReason, Money, NewEpoch, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
 
 /// The open shift and who opened it.
@@ -62,14 +62,20 @@ impl Till {
     pub async fn status(&self) -> Result<Option<Status>, Problem> {
         let Ok(enrolled) = self.enrolled() else { return Ok(None) };
         let now = self.now();
-        let (counts, new_epoch) =
-            self.inner.db.read(move |conn| Ok((outbox::counts(conn)?, new_epoch(conn, now)?))).await?;
+        let (counts, new_epoch, reconciliation_alarm_count) = self
+            .inner
+            .db
+            .read(move |conn| {
+                Ok((outbox::counts(conn)?, new_epoch(conn, now)?, reconciliations::alarms(conn)?))
+            })
+            .await?;
         Ok(Some(Status {
             connection: connection(&enrolled.relay),
             pending_count: counts.pending,
             in_review_count: counts.in_review,
             needs_attention_count: counts.needs_attention,
             identity_collision_count: counts.identity_collision,
+            reconciliation_alarm_count,
             clock_ahead_s: enrolled.relay.line().wrong_clock().map(|ahead_ms| ahead_ms / 1_000),
             storage_warnings: self.storage_warnings(),
             new_epoch: new_epoch.map(|(row, to_look_up_count)| NewEpoch {

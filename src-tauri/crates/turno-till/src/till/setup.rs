@@ -6,9 +6,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use turno_protocol::catalog::CatalogBody;
 
+use super::reconciling::keep_reconciled;
 use super::{Enrolled, Inner, Till, storage};
 use crate::catalog::Catalog;
 use crate::enrol::{self, FetchedCatalog};
+use crate::reconcile::OneAtATime;
 use crate::relay::{Parts, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
@@ -88,6 +90,7 @@ impl Till {
         let catalog = body.map(|body| Catalog::new(&body, enrolment.currency)).unwrap_or_default();
         let address = options.address.as_deref().unwrap_or(&enrolment.address);
         let transport = (options.connector)(address, self.pins().secrets.credential.as_deref())?;
+        let after_outage = Arc::new(Notify::new());
         let relay = Relay::start(Parts {
             db: self.inner.db.clone(),
             transport: Arc::clone(&transport),
@@ -95,8 +98,10 @@ impl Till {
             entropy: Arc::clone(&options.entropy),
             context: context.clone(),
             paused_since: self.inner.db.read(installation::sending_paused_at).await?,
+            after_outage: Arc::clone(&after_outage),
             changes: self.inner.changes.clone(),
         });
+        let reconciling = keep_reconciled(Arc::downgrade(&self.inner), after_outage);
         let catalog_wanted = Arc::new(Notify::new());
         let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
         let journal_wanted = Arc::new(Notify::new());
@@ -108,6 +113,8 @@ impl Till {
             relay,
             catalog: RwLock::new(Arc::new(catalog)),
             catalog_wanted,
+            reconciling: OneAtATime::default(),
+            _reconciler: Task(tokio::spawn(reconciling).abort_handle()),
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
             journal_wanted: Arc::clone(&journal_wanted),
             _journal: Task(tokio::spawn(journal).abort_handle()),

@@ -9,6 +9,9 @@ use turno_till::transport::{Failure, Method, Request, Sending, Transport};
 
 use crate::support::{Reply, about_the_till, error, json_answer, with_members};
 
+/// Fewer than anybody asks for, so that there are always several pages.
+pub const PAGE: usize = 2;
+
 #[derive(Default)]
 pub struct Books {
     keys: Mutex<BTreeMap<String, Vec<u8>>>,
@@ -17,6 +20,16 @@ pub struct Books {
 }
 
 impl Books {
+    /// A backup was put back in which this sale is not.
+    pub fn forget(&self, external_transaction_id: &str) {
+        self.sales.lock().unwrap().remove(external_transaction_id).unwrap();
+        let is_of_it = |body: &Vec<u8>| {
+            let body: Value = serde_json::from_slice(body).unwrap();
+            body["external_transaction_id"] == external_transaction_id
+        };
+        self.keys.lock().unwrap().retain(|_, body| !is_of_it(body));
+    }
+
     fn answer(&self, request: &Request) -> Reply {
         if request.if_none_match.is_some() {
             return json_answer(304, &Value::Null);
@@ -44,6 +57,13 @@ impl Books {
 
     fn list(&self, path: &str) -> Reply {
         let sales = self.sales.lock().unwrap();
+        if let Some(query) = path.strip_prefix("/v1/transactions?device_id=D03&limit=500") {
+            let after = query.strip_prefix("&after=").unwrap_or_default();
+            let mut rest = sales.iter().filter(|(id, _)| id.as_str() > after).map(|(_, sale)| sale);
+            let page: Vec<Value> = rest.by_ref().take(PAGE).map(transaction).collect();
+            let next = rest.next().and(page.last()).map(|last| last["external_transaction_id"].clone());
+            return json_answer(200, &json!({ "items": page, "next": next }));
+        }
         let id = path.strip_prefix("/v1/transactions?external_transaction_id=");
         let found = id.and_then(|id| sales.get(id)).map(transaction);
         json_answer(200, &json!({ "items": found.into_iter().collect::<Vec<_>>(), "next": null }))

@@ -12,6 +12,7 @@ mod identity;
 mod line;
 mod people;
 mod queue;
+mod reconciling;
 mod review;
 mod selling;
 mod sockets;

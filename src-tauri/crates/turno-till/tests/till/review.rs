@@ -5,7 +5,7 @@ use turno_till::view::{Decide, Decision, MoneyHandled, ProblemCode, SaleReason, 
 
 use crate::support::{CASHIER_PIN, MANAGER_PIN, Shop, accepted, error, fare, question, seat};
 
-fn decide(id: &str, challenge: &str, decision: Decision) -> Decide {
+pub fn decide(id: &str, challenge: &str, decision: Decision) -> Decide {
     Decide {
         external_transaction_id: id.to_owned(),
         challenge_id: challenge.to_owned(),

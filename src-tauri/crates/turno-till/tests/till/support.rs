@@ -92,6 +92,8 @@ pub struct Yupy {
     always: Mutex<Option<Failure>>,
     /// Instead of the usual catalog.
     catalog: Mutex<Option<Value>>,
+    /// What a look at a list answers; usually nothing.
+    listed: Mutex<Option<Value>>,
     /// Members of the answer to an enrolment that are other than usual.
     enrolment: Mutex<Value>,
 }
@@ -113,6 +115,16 @@ impl Yupy {
     /// From the next look at it on, another catalog.
     pub fn offer(&self, catalog: Value) {
         *self.catalog.lock().unwrap() = Some(catalog);
+    }
+
+    /// The list of the till's sales, on one page.
+    pub fn list(&self, items: Vec<Value>) {
+        *self.listed.lock().unwrap() = Some(json!({ "items": items, "next": null }));
+    }
+
+    /// A list whose next page is always the same.
+    pub fn list_goes_round(&self) {
+        *self.listed.lock().unwrap() = Some(json!({ "items": [], "next": "again" }));
     }
 
     /// From the next enrolment on, answers with these members.
@@ -144,7 +156,8 @@ impl Yupy {
             return Err(failure);
         }
         if request.method == Method::Get {
-            return json_answer(200, &json!({ "items": [], "next": null }));
+            let listed = self.listed.lock().unwrap().clone();
+            return json_answer(200, &listed.unwrap_or_else(|| json!({ "items": [], "next": null })));
         }
         // Let go of before it runs: a reply may panic.
         let next = self.script.lock().unwrap().pop_front();

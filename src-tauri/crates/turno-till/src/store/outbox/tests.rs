@@ -33,6 +33,7 @@ fn states() -> Vec<State> {
         QueueReason::InterruptedByRestart,
         QueueReason::Confirming,
         QueueReason::ConfirmationRefused,
+        QueueReason::MissingAtYupy,
     ];
     for reason in waits.map(QueueReason::Waiting).into_iter().chain(reasons) {
         all.push(State::Queued { attempts: 4, due: -1, doubt: Doubt::OutcomeUnknown, reason });
