@@ -19,6 +19,8 @@ pub const COMMANDS: &[&str] = &[
     "recent_sales",
     "send_now",
     "pause_sending",
+    "reconcile",
+    "last_reconciliation",
     "reviews",
     "decide",
     "set_practice_line",

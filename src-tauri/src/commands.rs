@@ -6,9 +6,9 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, CreateManagerRequest, Decide, DraftOpened, Frame, Offer,
-    OpenShiftRequest, PageRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Review, SalePage,
-    SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetLanguageRequest, SetPracticeLineRequest,
-    UnlockRequest,
+    OpenShiftRequest, PageRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review,
+    SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetLanguageRequest,
+    SetPracticeLineRequest, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -35,6 +35,8 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         recent_sales,
         send_now,
         pause_sending,
+        reconcile,
+        last_reconciliation,
         reviews,
         decide,
         set_practice_line,
@@ -125,6 +127,16 @@ async fn send_now(desk: State<'_, Desk>) -> Answer<SendReport> {
 #[tauri::command]
 async fn pause_sending(desk: State<'_, Desk>, request: PauseSendingRequest) -> Answer<Frame> {
     desk.pause_sending(request).await
+}
+
+#[tauri::command]
+async fn reconcile(desk: State<'_, Desk>) -> Answer<Reconciliation> {
+    desk.till().await?.reconcile().await
+}
+
+#[tauri::command]
+async fn last_reconciliation(desk: State<'_, Desk>) -> Answer<Option<Reconciliation>> {
+    desk.till().await?.last_reconciliation().await
 }
 
 #[tauri::command]

@@ -7,6 +7,7 @@ mod connect;
 mod ledger;
 mod offline;
 mod refusals;
+mod restored;
 mod review;
 mod screens;
 mod sell;

@@ -40,6 +40,8 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['recentSales', 'recent_sales', 'request'],
   ['sendNow', 'send_now', 'nothing'],
   ['pauseSending', 'pause_sending', 'request'],
+  ['reconcile', 'reconcile', 'nothing'],
+  ['lastReconciliation', 'last_reconciliation', 'nothing'],
   ['reviews', 'reviews', 'nothing'],
   ['decide', 'decide', 'request'],
   ['setPracticeLine', 'set_practice_line', 'request'],

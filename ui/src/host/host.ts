@@ -15,6 +15,7 @@ import type { PageRequest } from '../bindings/PageRequest';
 import type { PauseSendingRequest } from '../bindings/PauseSendingRequest';
 import type { Quote } from '../bindings/Quote';
 import type { QuoteRequest } from '../bindings/QuoteRequest';
+import type { Reconciliation } from '../bindings/Reconciliation';
 import type { Review } from '../bindings/Review';
 import type { SalePage } from '../bindings/SalePage';
 import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
@@ -43,6 +44,8 @@ export interface Host {
   recentSales(request: PageRequest): Promise<SalePage>;
   sendNow(): Promise<SendReport>;
   pauseSending(request: PauseSendingRequest): Promise<Frame>;
+  reconcile(): Promise<Reconciliation>;
+  lastReconciliation(): Promise<Reconciliation | null>;
   reviews(): Promise<Review[]>;
   decide(request: Decide): Promise<Frame>;
   setPracticeLine(request: SetPracticeLineRequest): Promise<Frame>;

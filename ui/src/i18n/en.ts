@@ -89,6 +89,7 @@ export const en: Messages = {
     interrupted_by_restart: 'The program closed while sending. It is asked again without doubling it.',
     possible_duplicate: 'YUPY asks whether this sale is a repeat. A manager must review it.',
     confirmation_refused: 'YUPY did not take the decision. It is asked again.',
+    missing_at_yupy: 'YUPY no longer has it. It is sent again, without doubling it.',
     confirming: 'The manager said it is another sale. It is being confirmed with YUPY.',
     external_transaction_conflict: 'YUPY already has this number with other data. Tell the manager.',
     idempotency_conflict: 'YUPY got other content under this key before. Tell the manager.',
@@ -284,6 +285,8 @@ export const en: Messages = {
         ? ` ${count(toLookUp, 'sale', 'sales')} of before: looked up at YUPY before sending.`
         : '') +
       (recovered > 0 ? ` ${count(recovered, 'sale', 'sales')} recovered from the journal.` : ''),
+    differences: (n) =>
+      `${count(n, 'difference', 'differences')} between YUPY and this till: see Sales and tell the manager.`,
     clockAhead: (duration) =>
       `This machine’s clock is ${duration} ahead. Set it right: sales carry this time.`,
     clockBehind: (duration) =>
@@ -399,6 +402,20 @@ export const en: Messages = {
     seller: 'Seller',
     amount: 'Amount',
     state: 'State',
+    compare: 'Compare with YUPY',
+    comparing: 'Comparing…',
+    neverCompared: 'Not compared with YUPY yet.',
+    compared: (when, n) => `Compared with YUPY on ${when}: ${count(n, 'sale', 'sales')} checked.`,
+    noDifferences: 'No differences.',
+    ofOthers: (n) => `${count(n, 'sale is', 'sales are')} of another machine with this till’s name.`,
+    moreFindings: (n) => `And ${n} more.`,
+    finding: {
+      unknown_here: 'YUPY has it and this till does not. Tell support.',
+      amount_differs: 'YUPY has another amount. Tell support.',
+      discarded_here: 'Here it was decided to be the same sale, and YUPY has both. Tell the manager.',
+      sent_again: 'YUPY had lost it. It is sent again, without doubling it.',
+    },
+    amounts: (ours, theirs) => `here ${ours}, at YUPY ${theirs}`,
   },
 
   review: {

@@ -2,6 +2,7 @@
  * Every text of the screen in Spanish (es-PE). Its shape is the list of texts that exist: `en.ts` must have
  * the same, and every code of the till has its sentence here, or the type check fails.
  */
+import type { FindingKind } from '../bindings/FindingKind';
 import type { EpochReason } from '../bindings/EpochReason';
 import type { StorageWarning } from '../bindings/StorageWarning';
 import type { ConnectionState } from '../bindings/ConnectionState';
@@ -83,6 +84,7 @@ const saleReason: Record<SaleReason, string> = {
   interrupted_by_restart: 'El programa se cerró mientras se enviaba. Se pregunta otra vez sin duplicarla.',
   possible_duplicate: 'YUPY pregunta si es una venta repetida. Un encargado debe revisarla.',
   confirmation_refused: 'YUPY no aceptó la decisión. Se vuelve a preguntar.',
+  missing_at_yupy: 'YUPY ya no la tiene. Se envía otra vez, sin duplicarla.',
   confirming: 'El encargado dijo que es otra venta. Se está confirmando con YUPY.',
   external_transaction_conflict: 'YUPY ya tiene este número con otros datos. Avise al encargado.',
   idempotency_conflict: 'YUPY recibió antes otro contenido con esta clave. Avise al encargado.',
@@ -305,6 +307,8 @@ export const es = {
         ? ` ${count(toLookUp, 'venta', 'ventas')} de antes: se busca en YUPY antes de enviar.`
         : '') +
       (recovered > 0 ? ` ${count(recovered, 'venta recuperada', 'ventas recuperadas')} del diario.` : ''),
+    differences: (n: number) =>
+      `${count(n, 'diferencia', 'diferencias')} entre YUPY y esta caja: véalas en Ventas y avise al encargado.`,
     clockAhead: (duration: string) =>
       `El reloj de este equipo está adelantado ${duration}. Corríjalo: las ventas llevan esa hora.`,
     clockBehind: (duration: string) =>
@@ -420,6 +424,22 @@ export const es = {
     seller: 'Vendedor',
     amount: 'Monto',
     state: 'Estado',
+    compare: 'Comparar con YUPY',
+    comparing: 'Comparando…',
+    neverCompared: 'Todavía no se comparó con YUPY.',
+    compared: (when: string, n: number) =>
+      `Comparado con YUPY el ${when}: ${count(n, 'venta revisada', 'ventas revisadas')}.`,
+    noDifferences: 'Sin diferencias.',
+    ofOthers: (n: number) =>
+      `${count(n, 'venta es', 'ventas son')} de otro equipo con el nombre de esta caja.`,
+    moreFindings: (n: number) => `Y ${n} más.`,
+    finding: {
+      unknown_here: 'YUPY la tiene y esta caja no. Avise a soporte.',
+      amount_differs: 'YUPY tiene otro monto. Avise a soporte.',
+      discarded_here: 'Aquí se decidió que era la misma venta, y YUPY tiene las dos. Avise al encargado.',
+      sent_again: 'YUPY la había perdido. Se envía otra vez, sin duplicarla.',
+    } satisfies Record<FindingKind, string>,
+    amounts: (ours: string, theirs: string) => `aquí ${ours}, en YUPY ${theirs}`,
   },
 
   review: {

@@ -68,6 +68,9 @@ export const testid = {
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,
 
+  reconcile: 'reconcile',
+  reconciliation: 'reconciliation',
+  reconciliationAlarm: 'reconciliation-alarm',
   pauseSending: 'pause-sending',
   sendNow: 'send-now',
   sendReport: 'send-report',

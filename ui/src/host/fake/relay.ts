@@ -54,7 +54,11 @@ export class FakeRelay {
   }
   get status(): Omit<
     Status,
-    'identity_collision_count' | 'new_epoch' | 'clock_ahead_s' | 'storage_warnings'
+    | 'identity_collision_count'
+    | 'new_epoch'
+    | 'clock_ahead_s'
+    | 'reconciliation_alarm_count'
+    | 'storage_warnings'
   > {
     const count = (wanted: (sale: SaleSummary) => boolean) => this.sales.filter(wanted).length;
     const next = this.sales.map((sale) => sale.next_attempt_at).filter((at) => at !== null);

@@ -6,6 +6,7 @@
 import type { Charge } from '../../bindings/Charge';
 import type { ChargeOutcome } from '../../bindings/ChargeOutcome';
 import type { Checkout } from '../../bindings/Checkout';
+import type { Finding } from '../../bindings/Finding';
 import type { Frame } from '../../bindings/Frame';
 import type { Language } from '../../bindings/Language';
 import type { Line } from '../../bindings/Line';
@@ -16,6 +17,7 @@ import type { Offer } from '../../bindings/Offer';
 import type { Person } from '../../bindings/Person';
 import type { Phase } from '../../bindings/Phase';
 import type { Problem } from '../../bindings/Problem';
+import type { Reconciliation } from '../../bindings/Reconciliation';
 import type { Review } from '../../bindings/Review';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SeatMap } from '../../bindings/SeatMap';
@@ -53,6 +55,9 @@ export class FakeTill implements Host {
   readonly calls: Record<string, number> = {};
   identityCollisions = 0;
   clockAheadS: number | null = null;
+  /** What the next comparison with YUPY finds. */
+  differences: Finding[] = [];
+  reconciliation: Reconciliation | null = null;
   newEpoch: NewEpoch | null = null;
   storageWarnings: StorageWarning[] = [];
 
@@ -215,6 +220,25 @@ export class FakeTill implements Host {
       return this.#frame();
     });
 
+  reconcile: Host['reconcile'] = () =>
+    this.#answer('reconcile', () => {
+      if (this.#relay.status.connection.state === 'paused') throw refusal('not_allowed_now');
+      const confirmed = this.#relay.sales.filter(({ standing }) => standing === 'confirmed');
+      this.reconciliation = {
+        reason: 'asked',
+        finished_at: stamp(),
+        compared_count: confirmed.length,
+        of_others_count: 0,
+        findings_count: this.differences.length,
+        findings: this.differences,
+      };
+      this.#changed();
+      return this.reconciliation;
+    });
+
+  lastReconciliation: Host['lastReconciliation'] = () =>
+    this.#answer('last_reconciliation', () => this.reconciliation);
+
   reviews = (): Promise<Review[]> => this.#answer('reviews', () => this.#relay.reviews);
 
   decide: Host['decide'] = ({ external_transaction_id, challenge_id, decision, ...approval }) =>
@@ -336,6 +360,8 @@ export class FakeTill implements Host {
             identity_collision_count: this.identityCollisions,
             new_epoch: this.newEpoch,
             clock_ahead_s: this.clockAheadS,
+            reconciliation_alarm_count:
+              this.reconciliation?.findings.filter(({ kind }) => kind !== 'sent_again').length ?? 0,
             storage_warnings: this.storageWarnings,
           }
         : null,
