@@ -4,6 +4,8 @@
 //! the same request may be sent again under the same key.
 
 use jiff::SignedDuration;
+use std::io::{BufRead, Write};
+
 use sha2::{Digest, Sha256};
 use turno_domain::{
     Currency,
@@ -27,6 +29,7 @@ use crate::{
     secrets::Secrets,
     settings::{CompanySettings, IntegrationSettings},
     token::hex,
+    transfer::{Summary, TransferError},
 };
 
 /// The store could not do what was asked.
@@ -265,6 +268,19 @@ pub trait Administration: Ledger {
         integration: Integration,
         catalog: CatalogBody,
     ) -> impl Future<Output = Result<(), AdminError>> + Send;
+
+    /// Everything as one file ([`crate::transfer`]), secrets included: whoever can read it can act for the server.
+    fn export(
+        &self,
+        to: Box<dyn Write + Send>,
+    ) -> impl Future<Output = Result<Summary, TransferError>> + Send;
+
+    /// Everything that an export holds, into a ledger that holds nothing yet. The secrets come along, and this value
+    /// goes on with its own: open the ledger again before it serves.
+    fn import(
+        &self,
+        from: Box<dyn BufRead + Send>,
+    ) -> impl Future<Output = Result<Summary, TransferError>> + Send;
 }
 
 #[derive(Debug, thiserror::Error)]

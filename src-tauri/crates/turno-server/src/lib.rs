@@ -86,6 +86,7 @@ pub mod sqlite;
 mod throttle;
 pub mod tls;
 mod token;
+pub mod transfer;
 pub mod world;
 
 pub use admin::{NewCredential, NewEnrolmentCode};

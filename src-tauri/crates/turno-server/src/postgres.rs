@@ -28,6 +28,7 @@ mod sale;
 mod scope;
 mod secret;
 mod transaction;
+mod transfer;
 mod void;
 
 use deadpool_postgres::{Client, Pool};

@@ -19,6 +19,7 @@ mod row;
 mod sale;
 mod scope;
 mod secret;
+mod transfer;
 mod void;
 
 use std::{path::Path, sync::Arc};

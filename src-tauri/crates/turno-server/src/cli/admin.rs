@@ -1,8 +1,12 @@
-//! `turno-server admin …`: companies, integrations, credentials, enrolment codes, catalogs.
+//! `turno-server admin …`: companies, integrations, credentials, enrolment codes, catalogs, and whole ledgers.
 //!
 //! Invariant: a new token or code is written once, to the standard output, and its hash is what is kept.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    fs::File,
+    io::{BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
@@ -16,6 +20,7 @@ use turno_protocol::{catalog::CatalogBody, chain, code::ErrorProfile};
 use turno_server::{
     Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, PostgresLedger,
     PostgresOptions, Rights, SqliteLedger, SqliteOptions, World, audit::verify_audit, caller::TokenHash,
+    transfer::Summary,
 };
 
 use super::DatabaseUrl;
@@ -84,6 +89,11 @@ enum Task {
         of: IntegrationArgs,
         file: PathBuf,
     },
+    /// Write the whole ledger to a new file that only its owner can read: it holds the server's secrets. Stop the
+    /// servers first, or what they accept meanwhile is not in it.
+    Export { file: PathBuf },
+    /// Take over an export of either store into a ledger that is empty, all of it or nothing. Start servers afterwards.
+    Import { file: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -196,9 +206,42 @@ impl Task {
                     .with_context(|| format!("no catalog in {}", file.display()))?;
                 ledger.put_catalog(company, integration, catalog).await?;
             }
+            Self::Export { file } => {
+                let new =
+                    create_private(&file).with_context(|| format!("cannot create {}", file.display()))?;
+                match export(ledger, new).await {
+                    Ok(summary) => print(&format!("{} rows are in {}", summary.total(), file.display()))?,
+                    Err(error) => {
+                        // Half of an export is none.
+                        std::fs::remove_file(&file).ok();
+                        return Err(error);
+                    }
+                }
+            }
+            Self::Import { file } => {
+                let export = File::open(&file).with_context(|| format!("cannot read {}", file.display()))?;
+                let summary = ledger.import(Box::new(BufReader::new(export))).await?;
+                print(&format!("{} rows were taken over", summary.total()))?;
+            }
         }
         Ok(())
     }
+}
+
+/// What is reported is on the disk.
+async fn export(ledger: &impl Administration, file: File) -> anyhow::Result<Summary> {
+    let summary = ledger.export(Box::new(BufWriter::new(file.try_clone()?))).await?;
+    file.sync_all()?;
+    Ok(summary)
+}
+
+/// A file that was not there, and that nobody else can read.
+fn create_private(file: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
 }
 
 fn print(text: &str) -> std::io::Result<()> {

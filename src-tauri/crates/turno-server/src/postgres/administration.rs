@@ -1,5 +1,7 @@
 //! [`Administration`] on PostgreSQL.
 
+use std::io::{BufRead, Write};
+
 use turno_domain::ids::{Company, Integration};
 use turno_protocol::catalog::CatalogBody;
 
@@ -16,6 +18,7 @@ use crate::{
     caller::TokenHash,
     ledger::{AdminError, Administration, LedgerError, StoredCatalog},
     settings::{CompanySettings, IntegrationSettings},
+    transfer::{Summary, TransferError},
 };
 
 impl PostgresLedger {
@@ -99,5 +102,13 @@ impl Administration for PostgresLedger {
             catalog::put(books.client(), &company, &integration, &stored).await
         })
         .await
+    }
+
+    async fn export(&self, to: Box<dyn Write + Send>) -> Result<Summary, TransferError> {
+        self.write_export(to).await
+    }
+
+    async fn import(&self, from: Box<dyn BufRead + Send>) -> Result<Summary, TransferError> {
+        self.read_export(from).await
     }
 }

@@ -1,5 +1,7 @@
 //! [`Administration`] on SQLite.
 
+use std::io::{BufRead, Write};
+
 use turno_domain::ids::{Company, Integration, Scope};
 use turno_protocol::catalog::CatalogBody;
 
@@ -10,6 +12,7 @@ use crate::{
     caller::TokenHash,
     ledger::{AdminError, Administration, StoredCatalog},
     settings::{CompanySettings, IntegrationSettings},
+    transfer::{Summary, TransferError},
 };
 
 impl SqliteLedger {
@@ -83,6 +86,14 @@ impl Administration for SqliteLedger {
         let of = (company.clone(), integration.clone());
         self.administer(of, move |books| catalog::put(books.connection, &company, &integration, &stored))
             .await
+    }
+
+    async fn export(&self, to: Box<dyn Write + Send>) -> Result<Summary, TransferError> {
+        self.write_export(to).await
+    }
+
+    async fn import(&self, from: Box<dyn BufRead + Send>) -> Result<Summary, TransferError> {
+        self.read_export(from).await
     }
 }
 

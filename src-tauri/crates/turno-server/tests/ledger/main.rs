@@ -8,4 +8,5 @@ mod command_line;
 mod outage;
 mod replicas;
 mod story;
+mod transfer;
 mod waiting;
