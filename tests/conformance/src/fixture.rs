@@ -3,6 +3,8 @@
 //! Invariant: cases ask for what a credential *is* (a till, a manager, a till of another company) and never for its
 //! name, so any fixture that has such a credential will do. What a fixture does not have is skipped, not failed.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
@@ -21,6 +23,7 @@ struct Settings {
     error_profile: String,
     body_limit_bytes: usize,
     acquirer_webhook_secret: String,
+    acquirer_visibility_delay_s: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -80,6 +83,11 @@ impl Fixture {
 
     pub fn webhook_secret(&self) -> &[u8] {
         self.settings.acquirer_webhook_secret.as_bytes()
+    }
+
+    /// How long a charge that the acquirer does not know of may still be on its way.
+    pub fn visibility_delay(&self) -> Duration {
+        Duration::from_secs(self.settings.acquirer_visibility_delay_s)
     }
 
     pub fn token(&self, role: Role) -> Result<&str> {

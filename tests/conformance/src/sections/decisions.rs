@@ -134,7 +134,9 @@ async fn a_question_shows_both_sales_and_never_the_token(stage: Stage) -> Result
             ensure!(shown.text.contains(&stage.id(label)), "{label} is not shown: {}", shown.summary());
         }
     }
-    view(&stage, Role::Till, "no-such-question").await?.refused(404, "not_found")?;
+    for nothing in ["no-such-question", "%00", "%ff"] {
+        view(&stage, Role::Till, nothing).await?.refused(404, "not_found")?;
+    }
     Ok(())
 }
 

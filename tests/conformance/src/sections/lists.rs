@@ -30,6 +30,16 @@ async fn an_id_that_was_never_given_out_is_not_found(stage: Stage) -> Result<()>
         ensure!(answer.status == 404, "{}", answer.summary());
     }
     stage.get("/v1/transactions/no-such-sale").send().await?.refused(404, "transaction_not_found")?;
+    for query in
+        ["external_transaction_id=%00", "external_transaction_id=%ff", "device_id=%00", "device_id=%ff"]
+    {
+        let list = stage.get(format!("/v1/transactions?{query}")).send().await?;
+        ensure!(
+            list.status < 500 && list.body["items"].as_array().is_none_or(Vec::is_empty),
+            "{}",
+            list.summary()
+        );
+    }
     Ok(())
 }
 

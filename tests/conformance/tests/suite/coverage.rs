@@ -32,7 +32,7 @@ async fn where_nobody_listens_every_case_that_asks_fails() {
 #[tokio::test]
 async fn what_a_fixture_does_not_have_is_skipped_and_said() {
     let nobody = br#"{"settings": {"confirmation_token_life_s": 86400, "error_profile": "default",
-        "body_limit_bytes": 65536, "acquirer_webhook_secret": "x"}, "integrations": [], "credentials": []}"#;
+        "body_limit_bytes": 65536, "acquirer_webhook_secret": "x", "acquirer_visibility_delay_s": 1}, "integrations": [], "credentials": []}"#;
     let target = Target::new("http://127.0.0.1:1", Fixture::parse(nobody).unwrap()).unwrap();
     let report = run(&target, cases()).await;
     let skipped = report.cases.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Skipped(_))).count();
