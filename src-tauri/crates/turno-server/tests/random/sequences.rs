@@ -1,5 +1,7 @@
 //! Plays a sequence on both sides.
 
+use std::io::{Write, stderr};
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -14,6 +16,9 @@ use crate::{
 /// Of each kind of sequence.
 const SEQUENCES: u32 = 1_000;
 
+/// Each request is several round trips to another process there.
+const SEQUENCES_ON_POSTGRES: u32 = 200;
+
 #[test]
 fn every_answer_of_busy_minutes_is_the_models() {
     let server = Server::new();
@@ -24,6 +29,16 @@ fn every_answer_of_busy_minutes_is_the_models() {
 fn every_answer_over_months_is_the_models() {
     let server = Server::new();
     proptest!(config(SEQUENCES), |(steps in step::months())| play(&server.visit(), &steps)?);
+}
+
+#[test]
+fn every_answer_of_a_server_on_postgresql_is_the_models() {
+    let Some(server) = Server::on_postgres() else {
+        // Past the test harness, which keeps the output of passing tests to itself.
+        return writeln!(stderr(), "SKIPPED: no PostgreSQL on this machine").unwrap();
+    };
+    let config = ProptestConfig { cases: SEQUENCES_ON_POSTGRES, ..config(0) };
+    proptest!(config, |(steps in step::timeless())| play(&server.visit(), &steps)?);
 }
 
 /// The sequences are worth something only if the rows come up.

@@ -22,20 +22,26 @@ use turno_domain::{
     Currency,
     ids::{Company, Environment, Integration, Scope},
 };
+use turno_postgres::Database;
 use turno_protocol::secret::Secret;
 use turno_server::{
-    Administration, Clock, CompanySettings, Config, Entropy, IntegrationSettings, NewCredential, Rights,
-    SqliteLedger, SqliteOptions, World, WriterMode, app,
+    Administration, Clock, CompanySettings, Config, Entropy, IntegrationSettings, NewCredential,
+    PostgresLedger, PostgresOptions, Rights, SqliteLedger, SqliteOptions, World, WriterMode, app,
 };
 
 /// One server for all sequences; each has a company of its own in it.
 pub struct Server {
     runtime: Runtime,
-    ledger: SqliteLedger,
+    store: Store,
     router: Router,
-    now_ms: Arc<AtomicI64>,
     companies: AtomicU32,
-    _folder: TempDir,
+}
+
+enum Store {
+    /// With a clock that is moved, in a folder that goes with the server.
+    Sqlite { ledger: SqliteLedger, now_ms: Arc<AtomicI64>, _folder: TempDir },
+    /// With the database's own clock, which nobody moves.
+    Postgres { ledger: PostgresLedger, _database: Database },
 }
 
 /// A till and a manager of a new company.
@@ -90,26 +96,50 @@ impl Server {
         let folder =
             if Path::new(MEMORY).is_dir() { tempfile::tempdir_in(MEMORY) } else { tempfile::tempdir() };
         let folder = folder.unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let now_ms = Arc::new(AtomicI64::new(1_790_000_000_000));
         let world = World::new(MovedClock(Arc::clone(&now_ms)), Counting(Arc::default()));
         let options =
             SqliteOptions { world: world.clone(), writer: WriterMode::Inline, ..SqliteOptions::default() };
         let file = folder.path().join("ledger.db");
+        let runtime = runtime();
         let ledger = runtime.block_on(SqliteLedger::open(&file, options)).unwrap();
         let router = app(ledger.clone(), Config { world, ..Config::default() });
-        Self { runtime, ledger, router, now_ms, companies: AtomicU32::new(0), _folder: folder }
+        let store = Store::Sqlite { ledger, now_ms, _folder: folder };
+        Self { runtime, store, router, companies: AtomicU32::new(0) }
+    }
+
+    /// `None` where no PostgreSQL is installed.
+    pub fn on_postgres() -> Option<Self> {
+        let database = Database::create().unwrap()?;
+        let runtime = runtime();
+        let url = database.url();
+        let ledger = runtime.block_on(PostgresLedger::open(&url, PostgresOptions::default())).unwrap();
+        let router = app(ledger.clone(), Config::default());
+        let store = Store::Postgres { ledger, _database: database };
+        Some(Self { runtime, store, router, companies: AtomicU32::new(0) })
     }
 
     pub fn visit(&self) -> Visit<'_> {
         let company = format!("c{}", self.companies.fetch_add(1, Ordering::Relaxed));
-        let start_ms = self.now_ms.fetch_add(GAP_MS, Ordering::SeqCst) + GAP_MS;
-        self.runtime.block_on(furnish(&self.ledger, &company));
+        let start_ms = match &self.store {
+            Store::Sqlite { ledger, now_ms, .. } => {
+                self.runtime.block_on(furnish(ledger, &company));
+                now_ms.fetch_add(GAP_MS, Ordering::SeqCst) + GAP_MS
+            }
+            Store::Postgres { ledger, .. } => {
+                self.runtime.block_on(furnish(ledger, &company));
+                Timestamp::now().as_second() * 1_000
+            }
+        };
         Visit { server: self, company, start_ms }
     }
 }
 
-async fn furnish(ledger: &SqliteLedger, company: &str) {
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+async fn furnish(ledger: &impl Administration, company: &str) {
     let (id, integration) = (Company::parse(company).unwrap(), Integration::parse("tills").unwrap());
     let settings = CompanySettings { company: id.clone(), name: company.to_owned(), currency: Currency::PEN };
     ledger.put_company(settings).await.unwrap();
@@ -124,7 +154,10 @@ async fn furnish(ledger: &SqliteLedger, company: &str) {
 
 impl Visit<'_> {
     pub fn wait(&self, seconds: i64) {
-        self.server.now_ms.fetch_add(seconds * 1_000, Ordering::SeqCst);
+        match &self.server.store {
+            Store::Sqlite { now_ms, .. } => now_ms.fetch_add(seconds * 1_000, Ordering::SeqCst),
+            Store::Postgres { .. } => panic!("nobody moves the database's clock"),
+        };
     }
 
     pub fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Answer {
