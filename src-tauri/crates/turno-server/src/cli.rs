@@ -3,6 +3,7 @@
 
 mod acquirer;
 mod admin;
+pub mod log;
 mod sandbox;
 mod secret;
 mod serve;
@@ -12,7 +13,11 @@ use std::{path::PathBuf, str::FromStr};
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
-#[command(version, about = "The reference server of the YUPY contract")]
+#[command(
+    version,
+    about = "The reference server of the YUPY contract",
+    after_help = "RUST_LOG chooses what is logged (`info`, `turno_server=debug`), TURNO_LOG_FORMAT=json how."
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -20,6 +20,16 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 /// How long a charge may be on its way, unless the acquirer says otherwise: longer than any of its deadlines.
 pub const DEFAULT_VISIBILITY_DELAY: SignedDuration = SignedDuration::from_mins(2);
 
+/// Where `/metrics` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetricsPlace {
+    /// With everything else.
+    #[default]
+    Here,
+    /// On an address of its own ([`crate::metrics_app`]), which tills cannot reach.
+    Apart,
+}
+
 #[derive(Clone, Debug)]
 pub struct Config {
     pub world: World,
@@ -33,6 +43,7 @@ pub struct Config {
     pub rate_limit: Option<RateLimit>,
     pub drain: Drain,
     pub metrics: Metrics,
+    pub metrics_place: MetricsPlace,
 }
 
 impl Default for Config {
@@ -46,6 +57,7 @@ impl Default for Config {
             rate_limit: None,
             drain: Drain::default(),
             metrics: Metrics::default(),
+            metrics_place: MetricsPlace::default(),
         }
     }
 }

@@ -36,6 +36,11 @@ impl Drain {
         self.tasks.spawn(work)
     }
 
+    /// Tasks that have not ended.
+    pub(crate) fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// After [`Self::begin`]: until the last task has ended.
     pub async fn finished(&self) {
         self.tasks.wait().await;

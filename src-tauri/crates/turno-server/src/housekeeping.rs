@@ -1,4 +1,5 @@
-//! What a server does without being asked: it looks after payments that nobody follows, and forgets old keys.
+//! What a server does without being asked: it looks after payments that nobody follows, forgets old keys,
+//! and closes questions that nobody answered in time.
 //!
 //! Invariant: the reaper looks up and closes, it never charges; the purge never touches work in flight.
 
@@ -15,6 +16,9 @@ const REAPED_AT_ONCE: u16 = 20;
 /// How often expired keys are purged.
 const PURGING: Duration = Duration::from_secs(10 * 60);
 
+/// Questions closed in one transaction; another round follows at the next purge.
+const EXPIRED_AT_ONCE: u16 = 500;
+
 /// Keys removed in one transaction: short enough that no sale waits for it.
 const PURGED_AT_ONCE: u16 = 500;
 
@@ -26,7 +30,10 @@ pub async fn housekeeping<L: Ledger>(ledger: L, config: Config) {
     loop {
         tokio::select! {
             _ = reaping.tick() => reap(cashier.as_ref()).await,
-            _ = purging.tick() => purge(&ledger, &config).await,
+            _ = purging.tick() => {
+                purge(&ledger, &config).await;
+                expire(&ledger, &config).await;
+            }
         }
     }
 }
@@ -44,13 +51,23 @@ async fn reap<L: Ledger>(cashier: Option<&Cashier<L>>) {
     }
 }
 
+async fn expire<L: Ledger>(ledger: &L, config: &Config) {
+    match ledger.expire_challenges(EXPIRED_AT_ONCE).await {
+        Ok(expired) => config.metrics.add(Counter::ChallengesExpired, expired),
+        Err(error) => tracing::warn!(%error, "questions whose time is over cannot be closed"),
+    }
+}
+
 async fn purge<L: Ledger>(ledger: &L, config: &Config) {
     loop {
         let purged = ledger.purge_keys(PURGED_AT_ONCE).await;
         config.metrics.add(Counter::KeysPurged, *purged.as_ref().unwrap_or(&0));
         match purged {
             Ok(purged) if purged == u64::from(PURGED_AT_ONCE) => tokio::task::yield_now().await,
-            Ok(purged) => return tracing::debug!(purged, "expired keys forgotten"),
+            Ok(purged) => {
+                config.metrics.purged(config.world.now());
+                return tracing::debug!(purged, "expired keys forgotten");
+            }
             Err(error) => return tracing::warn!(%error, "expired keys cannot be purged"),
         }
     }

@@ -28,6 +28,8 @@ use turno_protocol::code::ErrorCode;
 
 use crate::{admission::Admission, config::Config, ledger::Ledger, paying::Cashier, throttle::Throttle};
 
+use operations::Operation;
+
 pub(crate) use exchange::refuse;
 pub(crate) use gate::SlowSender;
 pub(crate) use refusal::Refusal;
@@ -48,9 +50,19 @@ impl<L: Ledger> App<L> {
 
 /// The server's routes over `ledger`, ready for any listener.
 pub fn app<L: Ledger>(ledger: L, config: Config) -> Router {
+    serve_operations(operations::at(config.metrics_place), ledger, config)
+}
+
+/// `/metrics` alone, for an address of its own. Shares its counters with the server whose config this is.
+pub fn metrics_app<L: Ledger>(ledger: L, config: Config) -> Router {
+    serve_operations(vec![operations::metrics()], ledger, config)
+}
+
+fn serve_operations<L: Ledger>(operations: Vec<Operation<L>>, ledger: L, config: Config) -> Router {
     let throttle = config.rate_limit.map(Throttle::new);
+    config.metrics.started(config.world.now());
     let app = Arc::new(App { ledger, config: config.clone(), throttle, admission: Admission::default() });
-    operations::router()
+    operations::router(operations)
         .fallback(|| async { Refusal::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { Refusal::new(ErrorCode::MethodNotAllowed) })
         .with_state(app)

@@ -179,6 +179,10 @@ pub trait Ledger: Clone + Send + Sync + 'static {
     /// Forget up to `limit` keys whose retention is over; how many there were.
     fn purge_keys(&self, limit: u16) -> impl Future<Output = Result<u64, LedgerError>> + Send;
 
+    /// Close up to `limit` questions that nobody confirmed in time; how many there were. They count as expired before
+    /// that too.
+    fn expire_challenges(&self, limit: u16) -> impl Future<Output = Result<u64, LedgerError>> + Send;
+
     fn resolve_challenge(
         &self,
         caller: Caller,

@@ -91,10 +91,10 @@ pub mod world;
 
 pub use admin::{NewCredential, NewEnrolmentCode};
 pub use caller::{Right, Rights};
-pub use config::Config;
+pub use config::{Config, MetricsPlace};
 pub use drain::Drain;
 pub use housekeeping::housekeeping;
-pub use http::app;
+pub use http::{app, metrics_app};
 pub use ledger::{AdminError, Administration, Ledger, LedgerError};
 pub use metrics::{Counter, Metrics};
 pub use postgres::{OpenPostgresError, PostgresLedger, PostgresOptions};

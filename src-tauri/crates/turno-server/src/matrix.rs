@@ -29,7 +29,7 @@ use turno_domain::{
     lookalike::Signal,
 };
 use turno_protocol::{
-    body::{ConfirmationFault, ConflictHint, PreviousConfirmation},
+    body::{ChallengeState, ConfirmationFault, ConflictHint, PreviousConfirmation},
     secret::Secret,
 };
 
@@ -75,6 +75,17 @@ pub struct Question {
     pub candidate: StoredSale,
     pub matching_signals: Vec<Signal>,
     pub previous: Option<PreviousConfirmation>,
+    pub asking: Asking,
+}
+
+/// Whether a question is a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    Again,
+    Anew {
+        /// What became of the open question about the same sale, if there was one.
+        ended: Option<ChallengeState>,
+    },
 }
 
 /// G1.

@@ -55,7 +55,10 @@ impl<L: Ledger> Cashier<L> {
     /// A new reservation: ask for the money.
     pub(crate) async fn charge(&self, payment: Payment) -> Result<End, LedgerError> {
         kill_points::reach(KillPoint::AfterReserve);
-        let Some(payment) = self.ledger.mark_payment(payment).await? else { return Ok(End::InProgress) };
+        let Some(payment) = self.ledger.mark_payment(payment).await? else {
+            self.metrics.count(Counter::LeasesLost);
+            return Ok(End::InProgress);
+        };
         kill_points::reach(KillPoint::AfterAcquirerStarted);
         let charge = Charge {
             acquirer_payment_id: payment.acquirer_payment_id.clone(),
@@ -119,7 +122,11 @@ impl<L: Ledger> Cashier<L> {
 
     async fn finish(&self, payment: Payment, result: PaymentResult, how: How) -> Result<End, LedgerError> {
         kill_points::reach(KillPoint::BeforeFinalise);
+        let held = payment.fence.clone();
         let finished = self.ledger.finish_payment(payment, result).await?;
+        if finished.as_ref().is_none_or(|finished| finished.payment.fence != held) {
+            self.metrics.count(Counter::LeasesLost);
+        }
         Ok(match finished {
             Some(Finished { payment, state })
                 if payment.is_over() || payment.state == PaymentState::Pending =>

@@ -18,12 +18,13 @@ use futures_util::{StreamExt, stream};
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
 use tokio::{
-    net::TcpListener,
-    sync::Semaphore,
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout, timeout_at},
 };
 use turno_protocol::code::ErrorCode;
@@ -32,6 +33,7 @@ use crate::{
     config::Config,
     descriptors,
     http::{Refusal, SlowSender, refuse},
+    metrics::{Counter, Metrics},
     tls::Tls,
 };
 use reader::Watched;
@@ -104,55 +106,25 @@ impl Door {
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
         let drain = config.drain.clone();
-        let service = TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit)));
-        let connections = Arc::new(Semaphore::new(self.places()));
-        let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+        let house = House {
+            http: http(),
+            connections: Arc::new(Semaphore::new(self.places())),
+            handshakes: Arc::new(Semaphore::new(HANDSHAKES)),
+            metrics: config.metrics.clone(),
+            service: TowerToHyperService::new(router.layer(middleware::from_fn_with_state(config, limit))),
+        };
         let graceful = GracefulShutdown::new();
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(HEAD_LIMIT)
-            .max_header_size(HEAD_BYTES)
-            .max_headers(HEADERS);
-
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 () = &mut stop => break,
             };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            match accepted {
+                Ok((stream, _)) => house.let_in(stream, self.tls.as_ref(), graceful.watcher()),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
-                    continue;
-                }
-            };
-            // Answers are single small writes; waiting for more only delays them.
-            stream.set_nodelay(true).ok();
-            let (http, service, watcher) = (http.clone(), service.clone(), graceful.watcher());
-            let connections = Arc::clone(&connections);
-            // Beyond a limit the stream is dropped, which closes it.
-            match &self.tls {
-                None => {
-                    let Ok(place) = connections.try_acquire_owned() else { continue };
-                    tokio::spawn(async move {
-                        let connection = http.serve_connection(TokioIo::new(Watched::new(stream)), service);
-                        ended(watcher.watch(connection).await);
-                        drop(place);
-                    });
-                }
-                Some(tls) => {
-                    let Ok(handshake) = Arc::clone(&handshakes).try_acquire_owned() else { continue };
-                    let shaking = tls.acceptor.accept(stream);
-                    tokio::spawn(async move {
-                        let Ok(Ok(stream)) = timeout(HANDSHAKE_LIMIT, shaking).await else { return };
-                        drop(handshake);
-                        let Ok(place) = connections.try_acquire_owned() else { return };
-                        let connection = http.serve_connection(TokioIo::new(Watched::new(stream)), service);
-                        ended(watcher.watch(connection).await);
-                        drop(place);
-                    });
                 }
             }
         }
@@ -164,9 +136,7 @@ impl Door {
             drain.finished().await;
         };
         if timeout(DRAIN_LIMIT, finish).await.is_err() {
-            tracing::warn!(
-                "not everything ended in time; payments left open are followed after the next start"
-            );
+            tracing::warn!("not everything ended in time; open payments are followed after the next start");
         }
         Ok(())
     }
@@ -180,9 +150,70 @@ impl Door {
     }
 }
 
-fn ended(connection: hyper::Result<()>) {
-    if let Err(error) = connection {
-        tracing::debug!(%error, "a connection ended early");
+fn http() -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        .max_header_size(HEAD_BYTES)
+        .max_headers(HEADERS);
+    http
+}
+
+/// What the connections of a listener share.
+#[derive(Clone)]
+struct House {
+    http: http1::Builder,
+    service: TowerToHyperService<Router>,
+    connections: Arc<Semaphore>,
+    handshakes: Arc<Semaphore>,
+    metrics: Metrics,
+}
+
+impl House {
+    /// Serve a stranger, or turn it away: beyond a limit the stream is dropped, which closes it.
+    fn let_in(&self, stream: TcpStream, tls: Option<&Tls>, watcher: Watcher) {
+        // Answers are single small writes; waiting for more only delays them.
+        stream.set_nodelay(true).ok();
+        let house = self.clone();
+        match tls {
+            None => {
+                if let Some(place) = self.take(&self.connections) {
+                    tokio::spawn(house.converse(stream, watcher, place));
+                }
+            }
+            Some(tls) => {
+                let Some(handshake) = self.take(&self.handshakes) else { return };
+                let shaking = timeout(HANDSHAKE_LIMIT, tls.acceptor.accept(stream));
+                tokio::spawn(async move {
+                    let Ok(Ok(stream)) = shaking.await else { return };
+                    drop(handshake);
+                    if let Some(place) = house.take(&house.connections) {
+                        house.converse(stream, watcher, place).await;
+                    }
+                });
+            }
+        }
+    }
+
+    fn take(&self, places: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(places).try_acquire_owned().ok();
+        if place.is_none() {
+            self.metrics.count(Counter::ConnectionsRefused);
+        }
+        place
+    }
+
+    async fn converse(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        watcher: Watcher,
+        place: OwnedSemaphorePermit,
+    ) {
+        let connection = self.http.serve_connection(TokioIo::new(Watched::new(stream)), self.service);
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+        drop(place);
     }
 }
 

@@ -1,14 +1,14 @@
 //! `turno-server serve`.
 
-use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf};
+use std::{future::pending, net::SocketAddr, num::NonZeroU32, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use jiff::SignedDuration;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::JoinSet};
 use turno_server::{
-    Administration, Config, Door, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger, SqliteOptions,
-    Tls, app, fixture::Fixture, housekeeping,
+    Administration, Config, Door, MetricsPlace, PostgresLedger, PostgresOptions, RateLimit, SqliteLedger,
+    SqliteOptions, Tls, app, fixture::Fixture, housekeeping, metrics_app, serve,
 };
 
 use super::{DatabaseUrl, acquirer::AcquirerArgs};
@@ -47,6 +47,10 @@ pub(super) struct Serve {
     /// A PEM file with the certificate's key, which nobody else may read.
     #[arg(long, env = "TURNO_TLS_KEY", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
+
+    /// An address for `/metrics` alone, which then is not on the main one. Its port is written out second.
+    #[arg(long, env = "TURNO_METRICS_LISTEN")]
+    metrics_listen: Option<SocketAddr>,
 
     #[command(flatten)]
     acquirer: AcquirerArgs,
@@ -87,15 +91,24 @@ impl Serve {
         if let Some(fixture) = fixture {
             fixture.load(&ledger).await.context("cannot load the fixture")?;
         }
-        let listener = TcpListener::bind(self.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
         let door = Door { tls: self.tls()?, ..Door::default() };
-        let housekeeping = tokio::spawn(housekeeping(ledger.clone(), config.clone()));
+        let listener = bind(self.listen).await?;
+        let for_metrics = match self.metrics_listen {
+            Some(address) => Some(bind(address).await?),
+            None => None,
+        };
         announce(if door.tls.is_some() { "https" } else { "http" }, listener.local_addr()?)?;
+        let mut beside = JoinSet::new();
+        if let Some(listener) = for_metrics {
+            config.metrics_place = MetricsPlace::Apart;
+            announce("http", listener.local_addr()?)?;
+            let (router, config) = (metrics_app(ledger.clone(), config.clone()), config.clone());
+            beside.spawn(async move { drop(serve(listener, router, config, pending()).await) });
+        }
+        beside.spawn(housekeeping(ledger.clone(), config.clone()));
         let router = app(ledger, config.clone());
         door.serve(listener, router, config, asked_to_end()).await?;
-        housekeeping.abort();
+        // What runs beside ends with its set.
         Ok(())
     }
 
@@ -105,6 +118,10 @@ impl Serve {
             .with_context(|| format!("no TLS with {} and {}", certificate.display(), key.display()))?;
         Ok(Some(tls))
     }
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
 fn read_fixture(path: &std::path::Path) -> anyhow::Result<Fixture> {

@@ -11,7 +11,7 @@ use serde_json::json;
 use turno_protocol::code::ErrorCode;
 
 use super::{App, answer, openapi, refusal::Refusal};
-use crate::ledger::Ledger;
+use crate::{config::Config, ledger::Ledger, metrics::Gauges};
 
 /// The process answers.
 pub(super) async fn health() -> Response {
@@ -29,11 +29,13 @@ pub(super) async fn ready<L: Ledger>(State(app): State<Arc<App<L>>>) -> Result<R
 
 /// Counters and gauges for Prometheus.
 pub(super) async fn metrics<L: Ledger>(State(app): State<Arc<App<L>>>) -> Response {
-    let text = app.config.metrics.to_text(app.ledger.queue_depth());
+    let Config { metrics, drain, world, .. } = &app.config;
+    let gauges = Gauges { store_queue: app.ledger.queue_depth(), payments_in_flight: drain.tasks() };
+    let text = metrics.to_text(gauges, world.now());
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 /// The description of the API.
-pub(super) async fn openapi<L: Ledger>() -> Response {
-    answer::json(StatusCode::OK, &openapi::document::<L>())
+pub(super) async fn openapi<L: Ledger>(State(app): State<Arc<App<L>>>) -> Response {
+    answer::json(StatusCode::OK, &openapi::document::<L>(app.config.metrics_place))
 }

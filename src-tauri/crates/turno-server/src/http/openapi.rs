@@ -12,11 +12,11 @@ use super::{
     operations::{self, About, Key, Operation, Proof},
     schemas::schemas,
 };
-use crate::ledger::Ledger;
+use crate::{config::MetricsPlace, ledger::Ledger};
 
-pub(super) fn document<L: Ledger>() -> Value {
+pub(super) fn document<L: Ledger>(place: MetricsPlace) -> Value {
     let mut paths = Map::new();
-    for operation in operations::all::<L>() {
+    for operation in operations::at::<L>(place) {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = describe(&operation);
     }

@@ -12,7 +12,7 @@ use axum::{
 use turno_protocol::code::ErrorCode;
 
 use super::{App, audit, catalog, challenges, devices, health, payments, transactions, voids, webhook};
-use crate::{caller::Right, ledger::Ledger};
+use crate::{caller::Right, config::MetricsPlace, ledger::Ledger};
 
 pub(super) struct Operation<L> {
     pub path: &'static str,
@@ -77,7 +77,7 @@ const QUIET: About = About {
     links: &[],
 };
 
-pub(super) fn all<L: Ledger>() -> Vec<Operation<L>> {
+fn all<L: Ledger>() -> Vec<Operation<L>> {
     let post_to = |path, handler, about| Operation { path, method: "post", handler, about };
     let get_from = |path, handler, about| Operation { path, method: "get", handler, about };
     vec![
@@ -95,14 +95,27 @@ pub(super) fn all<L: Ledger>() -> Vec<Operation<L>> {
         get_from("/v1/audit", get(audit::list::<L>), AUDIT),
         get_from("/health", get(health::health), HEALTH),
         get_from("/ready", get(health::ready::<L>), READY),
-        get_from("/metrics", get(health::metrics::<L>), METRICS),
         get_from("/openapi.json", get(health::openapi::<L>), OPENAPI),
     ]
 }
 
-pub(super) fn router<L: Ledger>() -> Router<Arc<App<L>>> {
+pub(super) fn metrics<L: Ledger>() -> Operation<L> {
+    Operation { path: "/metrics", method: "get", handler: get(health::metrics::<L>), about: METRICS }
+}
+
+/// What a server offers on its main address.
+pub(super) fn at<L: Ledger>(place: MetricsPlace) -> Vec<Operation<L>> {
+    let mut operations = all();
+    match place {
+        MetricsPlace::Here => operations.push(metrics()),
+        MetricsPlace::Apart => {}
+    }
+    operations
+}
+
+pub(super) fn router<L: Ledger>(operations: Vec<Operation<L>>) -> Router<Arc<App<L>>> {
     // Handlers of one path in different methods are merged by the router.
-    all::<L>()
+    operations
         .into_iter()
         .fold(Router::new(), |router, operation| router.route(operation.path, operation.handler))
 }

@@ -10,8 +10,8 @@ use axum::{
 };
 use turno_protocol::{
     body::{
-        Candidate, Created, ErrorDetails, ExistingByExternalId, ExistingByKey, FieldFault, Identified,
-        PossibleDuplicate, Resolution,
+        Candidate, ChallengeState, Created, ErrorDetails, ExistingByExternalId, ExistingByKey, FieldFault,
+        Identified, PossibleDuplicate, Resolution,
     },
     code::ErrorCode,
     operation::Operation,
@@ -28,8 +28,8 @@ use super::{
 use crate::{
     caller::Right,
     ledger::{Ledger, Page},
-    matrix::{ConfirmationRefused, CreateOutcome, CreateRequest, KeyConflict, Question},
-    metrics::Counter,
+    matrix::{Asking, ConfirmationRefused, CreateOutcome, CreateRequest, KeyConflict, Question},
+    metrics::{Counter, Metrics},
     request::read_sale,
     sale::StoredSale,
 };
@@ -45,12 +45,36 @@ pub(super) async fn create<L: Ledger>(
         let sale = read_sale(&body, caller.company.currency);
         let _place = gate::get_in_line(&app, sale.as_ref().ok().and_then(|sale| sale.occurred_at))?;
         let outcome = app.ledger.create_transaction(caller, CreateRequest { keyed, sale }).await?;
-        if let CreateOutcome::Created { confirmed_duplicate_of: Some(_), .. } = &outcome {
-            app.config.metrics.count(Counter::ChallengesConfirmed);
-        }
+        count(&app.config.metrics, &outcome);
         created(outcome, id)
     })
     .await
+}
+
+fn count(metrics: &Metrics, outcome: &CreateOutcome) {
+    match outcome {
+        CreateOutcome::Created { confirmed_duplicate_of: Some(candidates), .. } if !candidates.is_empty() => {
+            metrics.count(Counter::ChallengesConfirmed);
+        }
+        CreateOutcome::Existing { key_had_expired: true, .. } => metrics.count(Counter::LateRetries),
+        CreateOutcome::PossibleDuplicate(question) => match question.asking {
+            Asking::Again => {}
+            Asking::Anew { ended } => {
+                metrics.count(Counter::ChallengesIssued);
+                if ended == Some(ChallengeState::Expired) {
+                    metrics.count(Counter::ChallengesExpired);
+                }
+            }
+        },
+        CreateOutcome::Created { .. }
+        | CreateOutcome::Replayed { .. }
+        | CreateOutcome::Existing { .. }
+        | CreateOutcome::KeyConflict(_)
+        | CreateOutcome::KeyInProgress
+        | CreateOutcome::Invalid(_)
+        | CreateOutcome::IdConflict(_)
+        | CreateOutcome::ConfirmationRefused(_) => {}
+    }
 }
 
 fn created(outcome: CreateOutcome, RequestId(id): RequestId) -> Result<Response, Refusal> {
@@ -67,7 +91,7 @@ fn created(outcome: CreateOutcome, RequestId(id): RequestId) -> Result<Response,
             let body = ExistingByKey::new(sale.view().into(), original_status, id);
             Ok(answer::keyed(StatusCode::OK, Replay::Replayed, &body))
         }
-        CreateOutcome::Existing { sale, ignored_differences } => {
+        CreateOutcome::Existing { sale, ignored_differences, key_had_expired: _ } => {
             let ignored = ignored_differences.into_iter().map(str::to_owned).collect();
             let body = ExistingByExternalId::new(sale.view().into(), ignored, id);
             Ok(answer::keyed(StatusCode::OK, Replay::Fresh, &body))

@@ -27,9 +27,20 @@ pub struct CreateRequest {
 
 #[derive(Clone, Debug)]
 pub enum CreateOutcome {
-    Created { sale: StoredSale, confirmed_duplicate_of: Option<Vec<YupyTransactionId>> },
-    Replayed { sale: StoredSale, original_status: u16 },
-    Existing { sale: StoredSale, ignored_differences: Vec<&'static str> },
+    Created {
+        sale: StoredSale,
+        confirmed_duplicate_of: Option<Vec<YupyTransactionId>>,
+    },
+    Replayed {
+        sale: StoredSale,
+        original_status: u16,
+    },
+    /// `key_had_expired`: the retry came when its key was forgotten already.
+    Existing {
+        sale: StoredSale,
+        ignored_differences: Vec<&'static str>,
+        key_had_expired: bool,
+    },
     KeyConflict(KeyConflict),
     KeyInProgress,
     Invalid(Faults),
@@ -141,7 +152,7 @@ async fn known_id<B: Books>(
                 books.append_audit(&scope.company, entry).await?;
             }
             key::finish(books, desk, keyed, 200, &stored.yupy_transaction_id, None).await?;
-            Ok(CreateOutcome::Existing { sale: stored, ignored_differences })
+            Ok(CreateOutcome::Existing { sale: stored, ignored_differences, key_had_expired })
         }
     }
 }

@@ -11,7 +11,7 @@ use turno_protocol::{
 };
 
 use super::{
-    Desk, Question,
+    Asking, Desk, Question,
     confirmation::{claims, state_at},
 };
 use crate::{
@@ -39,11 +39,17 @@ pub(super) async fn ask<B: Books>(
     doubt: Doubt<'_>,
 ) -> Result<Question, B::Error> {
     let open = books.open_challenge(desk.caller.scope_number, &doubt.sale.external_transaction_id).await?;
+    let mut asking = Asking::Anew { ended: None };
     let (challenge, key) = match open {
         Some(open) => match key_to_ask_again(desk, &open, &doubt, books.now()) {
-            Some(key) => (open, key),
+            Some(key) => {
+                asking = Asking::Again;
+                (open, key)
+            }
             None => {
-                books.set_challenge_state(&open.challenge_id, end_of(&open, books.now())).await?;
+                let end = end_of(&open, books.now());
+                asking = Asking::Anew { ended: Some(end) };
+                books.set_challenge_state(&open.challenge_id, end).await?;
                 ask_anew(books, desk, &doubt).await?
             }
         },
@@ -52,7 +58,7 @@ pub(super) async fn ask<B: Books>(
     let token = Secret::new(claims(&challenge).token(&key));
     let best = doubt.candidates.into_iter().next().expect("a question is asked about somebody");
     let previous = doubt.previous;
-    Ok(Question { challenge, token, candidate: best.sale, matching_signals: best.signals, previous })
+    Ok(Question { challenge, token, candidate: best.sale, matching_signals: best.signals, previous, asking })
 }
 
 /// The key of the open question's token, if it is still the same question. After two rotations of the secrets nobody

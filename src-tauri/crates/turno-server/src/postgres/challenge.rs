@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use deadpool_postgres::Client;
+use jiff::Timestamp;
 use tokio_postgres::Row;
 use turno_domain::ids::{Company, ExternalTransactionId};
 use turno_protocol::body::ChallengeState;
@@ -123,6 +124,18 @@ pub(super) async fn set_state(client: &Client, id: &str, state: ChallengeState) 
     execute(client, "UPDATE challenge SET state = $2 WHERE challenge_id = $1", &[&id, &state.as_str()])
         .await?;
     Ok(())
+}
+
+/// Close the open ones whose time is over. Those that somebody works on are left for the next time.
+pub(super) async fn expire(client: &Client, now: Timestamp, limit: u16) -> Result<u64> {
+    execute(
+        client,
+        "UPDATE challenge SET state = 'expired' WHERE challenge_id IN (
+            SELECT challenge_id FROM challenge WHERE state = 'open' AND expires_at_ms <= $1
+            LIMIT $2 FOR UPDATE SKIP LOCKED)",
+        &[&now.as_millisecond(), &i64::from(limit)],
+    )
+    .await
 }
 
 pub(super) async fn decide(client: &Client, id: &str, verdict: &Verdict) -> Result<()> {

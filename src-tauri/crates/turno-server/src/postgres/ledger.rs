@@ -150,6 +150,13 @@ impl Ledger for PostgresLedger {
         Ok(purged.await?)
     }
 
+    async fn expire_challenges(&self, limit: u16) -> Result<u64, LedgerError> {
+        let expired = self.write(Sales::Read, async move |books| {
+            challenge::expire(books.client(), books.now(), limit).await
+        });
+        Ok(expired.await?)
+    }
+
     async fn resolve_challenge(
         &self,
         caller: Caller,

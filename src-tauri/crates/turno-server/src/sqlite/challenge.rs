@@ -1,5 +1,6 @@
 //! Table `challenge`: questions about look-alikes.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use turno_domain::ids::{Company, ExternalTransactionId};
 use turno_protocol::body::ChallengeState;
@@ -89,6 +90,15 @@ pub(super) fn set_state(connection: &Connection, id: &str, state: ChallengeState
     connection
         .execute("UPDATE challenge SET state = ?2 WHERE challenge_id = ?1", params![id, state.as_str()])?;
     Ok(())
+}
+
+/// Close the open ones whose time is over.
+pub(super) fn expire(connection: &Connection, now: Timestamp, limit: u16) -> rusqlite::Result<usize> {
+    connection.execute(
+        "UPDATE challenge SET state = 'expired' WHERE arrival IN (
+            SELECT arrival FROM challenge WHERE state = 'open' AND expires_at_ms <= ?1 LIMIT ?2)",
+        params![now.as_millisecond(), limit],
+    )
 }
 
 pub(super) fn decide(connection: &Connection, id: &str, verdict: &Verdict) -> rusqlite::Result<()> {

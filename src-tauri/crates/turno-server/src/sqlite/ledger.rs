@@ -113,6 +113,11 @@ impl Ledger for SqliteLedger {
         Ok(purged.await?.try_into().unwrap_or(u64::MAX))
     }
 
+    async fn expire_challenges(&self, limit: u16) -> Result<u64, LedgerError> {
+        let expired = self.write(move |books| challenge::expire(books.connection, books.now(), limit));
+        Ok(expired.await?.try_into().unwrap_or(u64::MAX))
+    }
+
     async fn resolve_challenge(
         &self,
         caller: Caller,

@@ -10,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 use turno_server::{
-    Clock, RateLimit,
+    Clock, Door, RateLimit,
     acquirer::{Acquirer, Answer, Charge, Found, LookUp},
     payment::PaymentResult,
 };
@@ -156,6 +156,25 @@ async fn a_bug_in_one_request_is_answered_and_the_next_is_served() {
     let body = json!({"external_payment_id": "P", "amount": "85.50", "currency": "PEN"});
     server.post(&path, "p", body).await.refused(503, "outcome_unknown");
     server.get("/v1/catalog").await.expect(200);
+}
+
+#[tokio::test]
+async fn beyond_the_last_place_a_connection_is_closed_and_counted() {
+    let server = Server::new().await;
+    let config = server.site.config();
+    let own = config.clone();
+    let server = server.with_config(|config| *config = own);
+    let door = Door { connections: 1, ..Door::default() };
+    let listening = Listening::behind(&server, config, door).await;
+    let probe = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    let mut first = listening.connect().await;
+    first.write_all(probe).await.unwrap();
+    first.read_exact(&mut [0; 12]).await.unwrap();
+    let mut second = listening.connect().await;
+    second.read_to_end(&mut Vec::new()).await.unwrap();
+    let metrics = server.text("/metrics").await;
+    assert!(metrics.lines().any(|line| line == "turno_connections_refused_total 1"), "{metrics}");
+    drop(first);
 }
 
 /// In paused time. A byte a second arrives for ever, and neither head nor body is waited for that long.

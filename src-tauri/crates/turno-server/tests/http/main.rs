@@ -11,6 +11,7 @@ mod harness;
 mod invariants;
 mod limits;
 mod listening;
+mod metrics;
 mod payments;
 mod questions;
 mod schema;

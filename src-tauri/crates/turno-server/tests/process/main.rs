@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test fail the test")]
 
 mod death;
+mod options;
 mod pause;
 mod program;
 mod town;

@@ -17,6 +17,7 @@ pub struct Program {
     child: Child,
     /// `http://…`.
     pub address: String,
+    said: BufReader<std::process::ChildStdout>,
 }
 
 pub fn command() -> Command {
@@ -29,10 +30,17 @@ impl Program {
         let log = File::options().create(true).append(true).open(log).unwrap();
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().expect("it was built");
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let mut program = Self { child, address: String::new(), said };
+        program.address = program.next_address();
+        program
+    }
+
+    /// Where else it listens.
+    pub fn next_address(&mut self) -> String {
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on ").expect("it says where").to_owned();
-        Self { child, address }
+        self.said.read_line(&mut line).unwrap();
+        line.trim().strip_prefix("listening on ").expect("it says where").to_owned()
     }
 
     pub fn signal(&self, name: &str) {

@@ -10,9 +10,20 @@ use turno_server::acquirer::StatementLine;
 use crate::program::{PATIENCE, Program, command, until};
 
 const SECRET: &str = "a secret between two processes";
+const WEBHOOK_SECRET: &str = "a secret of the webhook";
+pub const TILL: &str = "token-of-the-till";
+const MANAGER: &str = "token-of-the-manager";
+const BUYER: &str = "Rosa Quispe";
+
+/// What no log may hold.
+const UNWRITTEN: [&str; 8] =
+    [SECRET, WEBHOOK_SECRET, TILL, MANAGER, BUYER, "Quispe", "external_payment_id", "payment_method"];
 
 /// Short, so that a test does not wait for long until an owner is believed to be gone.
 const SHORT_LEASE_S: u32 = 1;
+
+/// As somebody asks who looks for a fault.
+const LOG_EVERYTHING: &str = "trace,tokio_postgres::query=trace,hyper=trace";
 
 pub enum Store {
     Sqlite,
@@ -51,8 +62,9 @@ impl Town {
         let acquirer = Program::start(
             command()
                 .args(["sandbox-acquirer", "--listen", "127.0.0.1:0"])
-                .env("TURNO_ACQUIRER_SECRET", SECRET),
-            &folder.path().join("acquirer.log"),
+                .env("TURNO_ACQUIRER_SECRET", SECRET)
+                .env("RUST_LOG", LOG_EVERYTHING),
+            &folder.path().join("log"),
         );
         let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         Self { folder, store, lease_s, acquirer, http }
@@ -66,10 +78,15 @@ impl Town {
     }
 
     pub fn log(&self) -> PathBuf {
-        self.folder.path().join("server.log")
+        self.path("log")
     }
 
-    fn serve(&self) -> Command {
+    /// A file of the test's own.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn serve(&self) -> Command {
         let mut serve = command();
         serve
             .args(["serve", "--listen", "127.0.0.1:0", "--lease-s", &self.lease_s.to_string()])
@@ -77,7 +94,7 @@ impl Town {
             .arg(self.folder.path().join("fixture.json"))
             .args(["--database", &self.database(), "--acquirer-url", &self.acquirer.address])
             .env("TURNO_ACQUIRER_SECRET", SECRET)
-            .env("RUST_LOG", "trace");
+            .env("RUST_LOG", LOG_EVERYTHING);
         serve
     }
 
@@ -131,6 +148,21 @@ impl Town {
     }
 }
 
+/// Whatever the test was about.
+impl Drop for Town {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let log = std::fs::read_to_string(self.log()).unwrap();
+        for line in log.lines() {
+            for word in UNWRITTEN {
+                assert!(!line.contains(word), "{word} in: {line}");
+            }
+        }
+    }
+}
+
 /// Somebody who speaks to one server.
 #[derive(Clone)]
 pub struct Till {
@@ -160,7 +192,7 @@ impl Answer {
 impl Till {
     /// Nothing, if the server went away in the middle.
     pub async fn post(&self, path: &str, key: &str, body: &Value) -> Option<Answer> {
-        let request = self.http.post(format!("{}{path}", self.address)).bearer_auth("till");
+        let request = self.http.post(format!("{}{path}", self.address)).bearer_auth(TILL);
         let request = request.header("content-type", "application/json").header("idempotency-key", key);
         self.read(request.body(body.to_string())).await
     }
@@ -178,7 +210,7 @@ impl Till {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        let request = self.http.get(format!("{}{path}", self.address)).bearer_auth("manager");
+        let request = self.http.get(format!("{}{path}", self.address)).bearer_auth(MANAGER);
         self.read(request).await.expect("this server lives")
     }
 
@@ -213,7 +245,7 @@ impl Till {
 pub fn sale(amount: &str) -> Value {
     json!({
         "external_transaction_id": "E-1", "amount": amount, "currency": "PEN", "device_id": "D03",
-        "payment_method": "card", "buyer_name": "Rosa Quispe",
+        "payment_method": "card", "buyer_name": BUYER,
     })
 }
 
@@ -233,9 +265,9 @@ fn fixture() -> Value {
             "currency": "PEN", "body_limit_bytes": 65_536, "key_retention_days": 30,
             "similarity_window_s": 600, "identifying_fields": ["seat"], "confirmation_token_life_s": 86_400,
             "error_profile": "default", "acquirer_visibility_delay_s": 0,
-            "acquirer_webhook_secret": "a secret of the webhook",
+            "acquirer_webhook_secret": WEBHOOK_SECRET,
         },
         "integrations": [{"company": "A", "integration": "pos"}],
-        "credentials": [credential("till", ["create", "read"]), credential("manager", ["read", "audit"])],
+        "credentials": [credential(TILL, ["create", "read"]), credential(MANAGER, ["read", "audit"])],
     })
 }
