@@ -6,4 +6,5 @@ mod death;
 mod options;
 mod pause;
 mod program;
+mod silence;
 mod town;

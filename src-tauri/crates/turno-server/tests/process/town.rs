@@ -10,7 +10,7 @@ use turno_server::acquirer::StatementLine;
 use crate::program::{PATIENCE, Program, command, until};
 
 const SECRET: &str = "a secret between two processes";
-const WEBHOOK_SECRET: &str = "a secret of the webhook";
+pub const WEBHOOK_SECRET: &str = "a secret of the webhook";
 pub const TILL: &str = "token-of-the-till";
 const MANAGER: &str = "token-of-the-manager";
 const BUYER: &str = "Rosa Quispe";
@@ -70,7 +70,7 @@ impl Town {
         Self { folder, store, lease_s, acquirer, http }
     }
 
-    fn database(&self) -> String {
+    pub fn database(&self) -> String {
         match &self.store {
             Store::Sqlite => format!("sqlite:{}", self.folder.path().join("ledger.db").display()),
             Store::Postgres(database) => database.url(),
