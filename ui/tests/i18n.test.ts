@@ -43,6 +43,24 @@ test('what a sentence is given is in the sentence, in both languages', () => {
   }
 });
 
+/** What the page's own files say, all in one. */
+function pageSource(): string {
+  const folder = join(import.meta.dirname, '../src');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const ours = files.filter((file) => /\.(ts|svelte)$/.test(file) && !/^(i18n|bindings)/.test(file));
+  return ours.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+}
+
+test('every text of a view is shown somewhere', () => {
+  const source = pageSource();
+  // A group that is taken as a whole or asked with a code has its own rules; here are the texts that are named one by one.
+  const named = Object.entries(es)
+    .filter(([group, tree]) => typeof tree === 'object' && !new RegExp(`t\\.${group}\\b(?!\\.)`).test(source))
+    .flatMap(([group, tree]) => Object.keys(tree).map((key) => `t.${group}.${key}`));
+  const missing = named.filter((text) => !new RegExp(`${text.replaceAll('.', '\\.')}\\b`).test(source));
+  expect(missing).toEqual([]);
+});
+
 /** The members of a union in a generated binding. */
 function codesOf(binding: string): string[] {
   const source = readFileSync(join(import.meta.dirname, `../src/bindings/${binding}.ts`), 'utf8');

@@ -152,3 +152,12 @@ test('the language changes at once, and every view with it', async () => {
   await user.click(get(testid.language('es')));
   await waitFor(() => expect(document.documentElement.lang).toBe('es-PE'));
 });
+
+test('the web view’s own menu is only there for texts', async () => {
+  const { user } = await openPage();
+  const isPrevented = (target: Element) =>
+    !target.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }));
+  await user.keyboard('{F2}');
+  expect(isPrevented(document.body)).toBe(true);
+  expect(isPrevented(await find(testid.search))).toBe(false);
+});

@@ -77,9 +77,6 @@ const SERVER_TESTS: [Need; 2] = [
     },
 ];
 
-/// Oldest Node.js that the page's tools run on.
-const NODE_MAJOR: u32 = 20;
-
 pub fn prepare_for_run() -> Result<()> {
     prepare(&WINDOW.iter().collect::<Vec<_>>())
 }
@@ -160,18 +157,28 @@ fn check_node() -> Result<()> {
     let output = Command::new("node").arg("--version").output();
     let version =
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    match major(&version) {
-        Some(major) if major >= NODE_MAJOR && process::is_on_path("npm") => Ok(()),
+    match major_and_minor(&version) {
+        Some(version) if builds_the_page(version) && process::is_on_path("npm") => Ok(()),
         Some(_) | None => bail!(
-            "Node.js {NODE_MAJOR} or newer with npm is needed to build the page; found: {}",
+            "Node.js 20.19 or newer, or from 22.12 on, with npm is needed to build the page; found: {}",
             if version.is_empty() { "none" } else { &version }
         ),
     }
 }
 
-/// `v20.11.1` is 20.
-fn major(version: &str) -> Option<u32> {
-    version.strip_prefix('v')?.split('.').next()?.parse().ok()
+/// What Vite 8 runs on, as its package says.
+fn builds_the_page((major, minor): (u32, u32)) -> bool {
+    match major {
+        20 => minor >= 19,
+        22 => minor >= 12,
+        _ => major > 22,
+    }
+}
+
+/// `v20.11.1` is 20 and 11.
+fn major_and_minor(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.strip_prefix('v')?.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
 }
 
 fn list(needs: &[&Need]) -> String {
@@ -193,11 +200,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_major_version_of_node_is_read_from_what_it_prints() {
-        assert_eq!(major("v20.20.2"), Some(20));
-        assert_eq!(major("v9.0.0"), Some(9));
-        assert_eq!(major(""), None);
-        assert_eq!(major("20.1"), None);
+    fn the_version_of_node_is_read_from_what_it_prints() {
+        assert_eq!(major_and_minor("v20.20.2"), Some((20, 20)));
+        assert_eq!(major_and_minor("v9.0.0"), Some((9, 0)));
+        for text in ["", "20.1", "v20", "vx.1"] {
+            assert_eq!(major_and_minor(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_node_that_vite_does_not_run_on_is_refused() {
+        for (version, enough) in [
+            ((18, 20), false),
+            ((20, 18), false),
+            ((20, 19), true),
+            ((21, 9), false),
+            ((22, 11), false),
+            ((22, 12), true),
+            ((24, 0), true),
+        ] {
+            assert_eq!(builds_the_page(version), enough, "{version:?}");
+        }
     }
 
     #[test]

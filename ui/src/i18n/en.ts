@@ -180,16 +180,10 @@ export const en: Messages = {
   common: {
     product: 'Turno',
     opening: 'Opening the till…',
-    cancel: 'Cancel',
-    close: 'Close',
-    retry: 'Try again',
-    remove: 'Remove',
     loading: 'Loading…',
     loadMore: 'Show more',
     language: 'Language',
     lock: 'Lock',
-    none: 'no data',
-    key: 'key',
   },
 
   time: {
@@ -198,8 +192,6 @@ export const en: Messages = {
     minutes: (n) => `${n} min`,
     hours: (hours, minutes) => (minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`),
     days: (n) => count(n, 'day', 'days'),
-    ago: (duration) => `${duration} ago`,
-    inTime: (duration) => `in ${duration}`,
   },
 
   unavailable: {
@@ -248,7 +240,6 @@ export const en: Messages = {
     digit: (digit) => `Digit ${digit}`,
     practicePin: (pin) => `Practice PIN: ${pin}`,
     leavePractice: 'Leave practice',
-    digitsTyped: (n) => count(n, 'digit typed', 'digits typed'),
   },
 
   shift: {
@@ -270,7 +261,6 @@ export const en: Messages = {
   status: {
     label: 'State of the till',
     allSent: 'All confirmed',
-    pending: (n) => `${n} not confirmed by YUPY`,
     pendingShort: (n) => `${n} pending`,
     reviews: (n) => `${n} to review`,
     attention: (n) => count(n, 'with a problem', 'with a problem'),
@@ -293,7 +283,6 @@ export const en: Messages = {
       `This machine’s clock is ${duration} behind. Set it right: sales carry this time.`,
     nextTry: (duration) => `next try in ${duration}`,
     tryingNow: 'trying now',
-    since: (time) => `since ${time}`,
     shift: (id) => `Shift ${id}`,
     device: (id) => `Till ${id}`,
   },
@@ -334,7 +323,6 @@ export const en: Messages = {
     rounding: 'Rounding',
     due: 'To charge',
     received: 'Received',
-    receivedHint: 'Empty and F9: exact payment',
     exact: 'Exact',
     change: 'Change',
     missing: 'Missing',
@@ -343,7 +331,6 @@ export const en: Messages = {
     typeReceived: 'Write what was received, or press F9 if the payment is exact.',
     implausible: (received) => `Did you receive ${received}? Check the amount. If it is right, press F9.`,
     lastSale: 'Last sale',
-    lastSaleMany: (n) => count(n, 'sale', 'sales'),
     changeToGive: 'Change to give',
     noChange: 'No change',
   },
@@ -357,12 +344,10 @@ export const en: Messages = {
     deck: (n) => `Deck ${n}`,
     deckPrice: (deck, price) => `${deck} · ${price}`,
     from: (price) => `from ${price}`,
-    front: 'Front',
     free: 'free',
     chosen: 'chosen',
     sold: (time) => `sold here ${time}`,
     describe: (seat, price, state) => `Seat ${seat}, ${price}, ${state}`,
-    legend: 'Legend',
   },
 
   lookAlike: {
@@ -395,10 +380,8 @@ export const en: Messages = {
   sales: {
     title: 'Sales',
     empty: 'There are no sales on this till yet.',
-    number: 'Number',
     time: 'Time',
     what: 'Sale',
-    buyer: 'Passenger',
     seller: 'Seller',
     amount: 'Amount',
     state: 'State',

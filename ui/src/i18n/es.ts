@@ -202,16 +202,10 @@ export const es = {
   common: {
     product: 'Turno',
     opening: 'Abriendo la caja…',
-    cancel: 'Cancelar',
-    close: 'Cerrar',
-    retry: 'Intentar otra vez',
-    remove: 'Quitar',
     loading: 'Cargando…',
     loadMore: 'Ver más',
     language: 'Idioma',
     lock: 'Bloquear',
-    none: 'sin dato',
-    key: 'tecla',
   },
 
   time: {
@@ -220,8 +214,6 @@ export const es = {
     minutes: (n: number) => `${n} min`,
     hours: (hours: number, minutes: number) => (minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`),
     days: (n: number) => count(n, 'día', 'días'),
-    ago: (duration: string) => `hace ${duration}`,
-    inTime: (duration: string) => `en ${duration}`,
   },
 
   unavailable: {
@@ -270,7 +262,6 @@ export const es = {
     digit: (digit: string) => `Dígito ${digit}`,
     practicePin: (pin: string) => `PIN de práctica: ${pin}`,
     leavePractice: 'Salir de la práctica',
-    digitsTyped: (n: number) => count(n, 'dígito escrito', 'dígitos escritos'),
   },
 
   shift: {
@@ -292,7 +283,6 @@ export const es = {
   status: {
     label: 'Estado de la caja',
     allSent: 'Todo confirmado',
-    pending: (n: number) => `${n} sin confirmar por YUPY`,
     pendingShort: (n: number) => count(n, 'pendiente', 'pendientes'),
     reviews: (n: number) => `${n} por revisar`,
     attention: (n: number) => count(n, 'con problema', 'con problema'),
@@ -315,7 +305,6 @@ export const es = {
       `El reloj de este equipo está atrasado ${duration}. Corríjalo: las ventas llevan esa hora.`,
     nextTry: (duration: string) => `reintento en ${duration}`,
     tryingNow: 'intentando ahora',
-    since: (time: string) => `desde ${time}`,
     shift: (id: string) => `Turno ${id}`,
     device: (id: string) => `Caja ${id}`,
   },
@@ -356,7 +345,6 @@ export const es = {
     rounding: 'Redondeo',
     due: 'A cobrar',
     received: 'Recibido',
-    receivedHint: 'Vacío y F9: pago exacto',
     exact: 'Exacto',
     change: 'Vuelto',
     missing: 'Falta',
@@ -365,7 +353,6 @@ export const es = {
     typeReceived: 'Escriba lo recibido, o pulse F9 si el pago es exacto.',
     implausible: (received: string) => `¿Recibió ${received}? Revise el monto. Si es correcto, pulse F9.`,
     lastSale: 'Última venta',
-    lastSaleMany: (n: number) => count(n, 'venta', 'ventas'),
     changeToGive: 'Vuelto a entregar',
     noChange: 'Sin vuelto',
   },
@@ -379,12 +366,10 @@ export const es = {
     deck: (n: number) => `Piso ${n}`,
     deckPrice: (deck: string, price: string) => `${deck} · ${price}`,
     from: (price: string) => `desde ${price}`,
-    front: 'Frente',
     free: 'libre',
     chosen: 'elegido',
     sold: (time: string) => `vendido aquí ${time}`,
     describe: (seat: string, price: string, state: string) => `Asiento ${seat}, ${price}, ${state}`,
-    legend: 'Leyenda',
   },
 
   lookAlike: {
@@ -417,10 +402,8 @@ export const es = {
   sales: {
     title: 'Ventas',
     empty: 'Aún no hay ventas en esta caja.',
-    number: 'Número',
     time: 'Hora',
     what: 'Venta',
-    buyer: 'Pasajero',
     seller: 'Vendedor',
     amount: 'Monto',
     state: 'Estado',

@@ -15,7 +15,3 @@ export const SIGNALS = [
 ] as const;
 
 export type Signal = (typeof SIGNALS)[number];
-
-export function isSignal(text: string): text is Signal {
-  return (SIGNALS as readonly string[]).includes(text);
-}

@@ -18,6 +18,11 @@ use crate::transport::{Failure, Response};
 /// Of what an answer says, so much is kept for support.
 const DETAIL_LIMIT: usize = 300;
 
+/// A challenge is named in paths and on screens.
+const CHALLENGE_ID_BYTES: usize = 128;
+/// A token travels back in a body of at most 64 KiB, with the sale (contract §3).
+const TOKEN_BYTES: usize = 4 * 1024;
+
 /// What the answer must echo.
 #[derive(Clone, Debug)]
 pub struct Expected {
@@ -299,8 +304,9 @@ fn question(details: ErrorDetails, candidate: Option<&Value>) -> Option<Question
     let candidate_transaction_id =
         YupyTransactionId::deserialize(candidate.get("yupy_transaction_id")?).ok()?;
     Some(Question {
-        challenge_id: Some(asked.challenge_id).filter(|id| !id.is_empty())?,
-        token: Some(asked.duplicate_confirmation_token).filter(|token| !token.expose().is_empty())?,
+        challenge_id: Some(asked.challenge_id).filter(|id| (1..=CHALLENGE_ID_BYTES).contains(&id.len()))?,
+        token: Some(asked.duplicate_confirmation_token)
+            .filter(|token| (1..=TOKEN_BYTES).contains(&token.expose().len()))?,
         expires_at: asked.expires_at?.to_string(),
         candidate_transaction_id: candidate_transaction_id.into_string(),
         // 0 when it was not said: then no earlier decision is taken to be about the same candidates.

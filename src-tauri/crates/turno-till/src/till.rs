@@ -102,6 +102,7 @@ struct Inner {
     pins: Mutex<Pins>,
     enrolled: RwLock<Option<Arc<Enrolled>>>,
     unlocked: Mutex<Option<Person>>,
+    first_manager: tokio::sync::Mutex<()>,
     storage_warnings: Mutex<BTreeSet<StorageWarning>>,
     /// A backup was made: the journal begins a new file.
     journal_turns: AtomicBool,
@@ -153,6 +154,7 @@ impl Till {
             pins: Mutex::new(pins),
             enrolled: RwLock::new(None),
             unlocked: Mutex::new(None),
+            first_manager: tokio::sync::Mutex::default(),
             storage_warnings: Mutex::default(),
             journal_turns: AtomicBool::new(false),
             changes: watch::Sender::new(0),

@@ -346,12 +346,14 @@ fn a_question_keeps_the_candidates_own_values_and_what_was_said_with_it() {
 
 #[test]
 fn a_question_that_nobody_could_decide_is_asked_again() {
-    let cut: [fn(&mut Value); 9] = [
+    let cut: [fn(&mut Value); 11] = [
         |error| error["candidate"] = Value::Null,
         |error| error["candidate"] = json!("ypt-0"),
         |error| error["candidate"]["yupy_transaction_id"] = Value::Null,
         |error| error["candidate"]["yupy_transaction_id"] = json!(""),
         |error| error["challenge_id"] = json!(""),
+        |error| error["challenge_id"] = json!("c".repeat(129)),
+        |error| error["duplicate_confirmation_token"] = json!("t".repeat(4_097)),
         |error| error["challenge_id"] = Value::Null,
         |error| error["duplicate_confirmation_token"] = json!(""),
         |error| error["duplicate_confirmation_token"] = Value::Null,

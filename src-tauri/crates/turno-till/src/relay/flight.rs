@@ -17,6 +17,10 @@ use crate::store::requests::RequestKind;
 use crate::store::{epochs, is_about_the_row, outbox as entries, requests, sales, unreadable};
 use crate::transport::{Failure, Request, Response, Transport};
 
+/// YUPY keeps a key for thirty days after its answer (contract §8). A sale that was sent so long ago that its key may be
+/// gone is looked up before it is sent again.
+const KEY_TRUSTED_MS: Millis = 25 * 24 * 60 * 60 * 1_000;
+
 /// A claimed sale: everything that the attempt needs, read in the claiming transaction.
 pub struct Flight {
     sequence: i64,
@@ -74,7 +78,7 @@ fn board(
     Ok(Some(Flight {
         sequence,
         attempt_id,
-        look_up_first: sequence <= after_sequence,
+        look_up_first: sequence <= after_sequence || now.saturating_sub(sale.occurred_at) > KEY_TRUSTED_MS,
         request: Request {
             idempotency_key: Some(request.idempotency_key),
             ..Request::post(request.path, request.body)

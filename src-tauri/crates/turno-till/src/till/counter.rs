@@ -25,6 +25,8 @@ impl Till {
     /// # Errors
     /// `name_invalid`, `pin_weak`, `not_allowed_now` when somebody exists already.
     pub async fn create_manager(&self, request: &CreateManagerRequest) -> Result<(), Problem> {
+        // Pressed twice at once there would be two.
+        let _alone = self.inner.first_manager.lock().await;
         // Without a credential anybody could have brought this folder.
         let people = self.inner.db.read(people::all).await?;
         if self.needs_connection() || people.iter().any(|person| person.role == Role::Manager) {

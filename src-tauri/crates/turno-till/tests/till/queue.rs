@@ -244,3 +244,25 @@ async fn sending_now_also_asks_for_the_newest_catalog() {
     }
     assert!(pressed.elapsed() < Duration::from_secs(1), "{:?}", pressed.elapsed());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_sale_whose_key_yupy_may_have_forgotten_is_looked_up_before_it_is_sent_again() {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+    for (days, looks) in [(24, 0), (26, 1)] {
+        let shop = Shop::open().await;
+        shop.yupy.then(|_| Err(Failure::ConnectionLost));
+        let sale = shop.sell(seat("12A")).await;
+        while shop.yupy.sales().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        shop.yupy.down(Failure::NoNetwork);
+        shop.till.send_now().await.unwrap();
+        shop.clock.forward(days * DAY_MS);
+        shop.yupy.sent.lock().unwrap().clear();
+        shop.yupy.up();
+        shop.until(first_id(&sale), SaleState::Accepted).await;
+        let sent = shop.yupy.sent.lock().unwrap().clone();
+        let asked = sent.iter().filter(|sent| sent.path.contains("?external_transaction_id=")).count();
+        assert_eq!((asked, shop.yupy.sales().len()), (looks, 1), "after {days} days");
+    }
+}
