@@ -48,6 +48,13 @@ impl Answer {
         if self.is_refused(status, code) { Ok(self) } else { self.fail(&format!("expected {status} {code}")) }
     }
 
+    /// An error of this status, by whatever code: the contract names none for it.
+    #[track_caller]
+    pub fn failed(self, status: u16) -> Result<Self> {
+        let has_failed = self.status == status && !self.code().is_empty();
+        if has_failed { Ok(self) } else { self.fail(&format!("expected an error with {status}")) }
+    }
+
     /// A validation that names exactly these paths, in any order.
     #[track_caller]
     pub fn invalid(self, paths: &[&str]) -> Result<Self> {

