@@ -1,6 +1,10 @@
 //! Plays a sequence on both sides.
 
-use std::io::{Write, stderr};
+use std::{
+    cell::{Cell, RefCell},
+    io::{Write, stderr},
+    rc::Rc,
+};
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -19,16 +23,38 @@ const SEQUENCES: u32 = 1_000;
 /// Each request is several round trips to another process there.
 const SEQUENCES_ON_POSTGRES: u32 = 200;
 
+/// A server for a hundred sequences, then the next: their files are in memory, of which there may be little.
+struct Servers {
+    current: RefCell<Rc<Server>>,
+    visits: Cell<u32>,
+}
+
+const VISITS: u32 = 100;
+
+impl Servers {
+    fn new() -> Self {
+        Self { current: RefCell::new(Rc::new(Server::new())), visits: Cell::new(0) }
+    }
+
+    fn next(&self) -> Rc<Server> {
+        self.visits.set(self.visits.get() + 1);
+        if self.visits.get().is_multiple_of(VISITS) {
+            self.current.replace(Rc::new(Server::new()));
+        }
+        Rc::clone(&self.current.borrow())
+    }
+}
+
 #[test]
 fn every_answer_of_busy_minutes_is_the_models() {
-    let server = Server::new();
-    proptest!(config(SEQUENCES), |(steps in step::minutes())| play(&server.visit(), &steps)?);
+    let servers = Servers::new();
+    proptest!(config(SEQUENCES), |(steps in step::minutes())| play(&servers.next().visit(), &steps)?);
 }
 
 #[test]
 fn every_answer_over_months_is_the_models() {
-    let server = Server::new();
-    proptest!(config(SEQUENCES), |(steps in step::months())| play(&server.visit(), &steps)?);
+    let servers = Servers::new();
+    proptest!(config(SEQUENCES), |(steps in step::months())| play(&servers.next().visit(), &steps)?);
 }
 
 #[test]
@@ -45,7 +71,7 @@ fn every_answer_of_a_server_on_postgresql_is_the_models() {
 #[test]
 fn random_sequences_reach_every_kind_of_answer() {
     use proptest::{strategy::ValueTree, test_runner::TestRunner};
-    let (server, mut runner) = (Server::new(), TestRunner::deterministic());
+    let (servers, mut runner) = (Servers::new(), TestRunner::deterministic());
     let mut seen = std::collections::BTreeMap::<String, usize>::new();
     for number in 0..400 {
         let steps = if number % 2 == 0 {
@@ -53,6 +79,7 @@ fn random_sequences_reach_every_kind_of_answer() {
         } else {
             step::months().new_tree(&mut runner).unwrap().current()
         };
+        let server = servers.next();
         let visit = server.visit();
         let (mut model, mut sent) = (Model::default(), Vec::new());
         for step in &steps {

@@ -29,7 +29,7 @@ use turno_server::{
     PostgresLedger, PostgresOptions, Rights, SqliteLedger, SqliteOptions, World, WriterMode, app,
 };
 
-/// One server for all sequences; each has a company of its own in it.
+/// One server for many sequences; each has a company of its own in it.
 pub struct Server {
     runtime: Runtime,
     store: Store,
