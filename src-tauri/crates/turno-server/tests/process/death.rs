@@ -76,6 +76,42 @@ async fn dies(store: Store, point: &str, rest: Rest) {
     town.audit_head();
 }
 
+/// Whoever finds out what became of a payment may die of it as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_death_after_the_other_on_sqlite_is_still_one_charge() {
+    dies_again_and_again(Store::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_death_after_the_other_on_postgresql_is_still_one_charge() {
+    let Some(store) = Store::postgres() else { return };
+    dies_again_and_again(store).await;
+}
+
+async fn dies_again_and_again(store: Store) {
+    let town = Town::new(store);
+    let server = town.server();
+    let path = town.till(&server).sell("85.50").await;
+    server.end().await;
+    for point in
+        ["after_reserve", "after_acquirer_started", "after_approval", "before_finalise", "within_finalise"]
+    {
+        let doomed = town.doomed(point);
+        town.till(&doomed).insist_until_it_dies(&path, "pay", &payment("85.50")).await;
+        doomed.killed().await;
+    }
+    let server = town.server();
+    let till = town.till(&server);
+    let answer = till.insist(&path, "pay", &payment("85.50")).await;
+    assert!(answer.is_replay || answer.body["recovered"] == true, "{answer:?}");
+    assert_eq!(till.financial(&path).await, "paid");
+    assert_eq!(till.audited("payment_approved").await, 1);
+    let statement = town.statement().await;
+    assert_eq!((statement.len(), statement[0].asked), (1, 1));
+    server.end().await;
+    town.audit_head();
+}
+
 /// A decline is as final as an approval, whoever found out.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decline_that_its_server_took_along_is_found_again() {
@@ -132,4 +168,22 @@ async fn a_till_that_hangs_up_while_the_acquirer_answers_is_paid_all_the_same() 
     assert_eq!(till.financial(&path).await, "paid");
     assert_eq!(town.statement().await[0].asked, 1);
     server.end().await;
+}
+
+/// SIGTERM in the middle of a payment: the till hears how it ended, and the server ends after that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_asked_to_end_finishes_its_payment_first() {
+    let town = Town::with_lease(Store::Sqlite, 60);
+    let server = town.server();
+    let till = town.till(&server);
+    let path = till.sell("85.08").await;
+    let paying = tokio::spawn({
+        let (till, path) = (till.clone(), path.clone());
+        async move { till.post(&path, "pay", &payment("85.08")).await }
+    });
+    let has_begun = async { while till.financial(&path).await == "awaiting_payment" {} };
+    tokio::time::timeout(PATIENCE, has_begun).await.unwrap();
+    server.end().await;
+    paying.await.unwrap().expect("it is answered").expect(201);
+    assert_eq!(town.statement().await[0].asked, 1);
 }

@@ -209,6 +209,15 @@ impl Till {
         }
     }
 
+    /// As [`Self::insist`], at a server that will not live to say more.
+    pub async fn insist_until_it_dies(&self, path: &str, key: &str, body: &Value) {
+        let end = Instant::now() + PATIENCE;
+        while let Some(answer) = self.post(path, key, body).await {
+            assert_eq!(answer.code(), "idempotency_in_progress", "{}", answer.body);
+            assert!(Instant::now() < end, "in progress for ever");
+        }
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         let request = self.http.get(format!("{}{path}", self.address)).bearer_auth(MANAGER);
         self.read(request).await.expect("this server lives")
