@@ -7,7 +7,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::OpenError;
+use crate::{OpenError, log::make_certain};
 
 /// How long a write waits for another process (a backup tool, a second copy) before it is refused.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,6 +50,7 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     set(&connection, "cache_size", -WRITER_CACHE_KIB, -WRITER_CACHE_KIB)?;
     set(&connection, "temp_store", IN_MEMORY, IN_MEMORY)?;
     harden(&connection)?;
+    make_certain(&connection, path)?;
     Ok(connection)
 }
 

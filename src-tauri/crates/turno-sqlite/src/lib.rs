@@ -10,6 +10,7 @@
 mod connection;
 mod database;
 mod error;
+mod log;
 mod migration;
 mod reader;
 mod writer;
