@@ -59,7 +59,10 @@ pub fn before_upgrade(database: &Path, folder: &Path, known: u32, now: Millis) -
     if !database.exists() {
         return Ok(());
     }
-    let conn = Connection::open(database)?;
+    // A connection that may write would put the log back into the file when it closes, before the writer has made
+    // certain that the log is on the medium.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(database, flags)?;
     let Ok(version) = conn.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0)) else {
         return Ok(());
     };
