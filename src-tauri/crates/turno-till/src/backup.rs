@@ -105,9 +105,19 @@ pub fn last_sequence(folder: &Path) -> i64 {
 /// What is wrong with a database file, as SQLite says; `None` when it is whole. Nothing is written to it, nor to its
 /// log: a file that is damaged stays as it is.
 ///
+/// SQLite also reports a page that could not be read just now as a fault of the file. So it is asked again, and only
+/// what is wrong both times is.
+///
 /// # Errors
 /// It cannot be read at all, which says nothing about what is in it.
 pub fn fault(path: &Path) -> rusqlite::Result<Option<String>> {
+    match fault_now(path)? {
+        Some(_) => fault_now(path),
+        None => Ok(None),
+    }
+}
+
+fn fault_now(path: &Path) -> rusqlite::Result<Option<String>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let said = Connection::open_with_flags(path, flags)
         .and_then(|conn| conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)));
