@@ -4,10 +4,12 @@
 //! Invariant: the log holds what the medium was given and nothing that was refused; a position is the number of
 //! operations before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use rusqlite::ffi;
 
@@ -110,6 +112,8 @@ struct State {
     fault: Option<Fault>,
     calls: u64,
     struck: u64,
+    /// Files of which a sync failed. They are dated back, so that a write past SQLite shows.
+    distrusted: BTreeSet<usize>,
 }
 
 /// The folders that are watched in this process.
@@ -199,6 +203,7 @@ impl Disk {
     /// Whether a call is carried out.
     pub(crate) fn admit(&self, call: Call) -> Result<(), Refusal> {
         let mut state = self.state();
+        self.note_writes_of_others(&mut state);
         let Some(fault) = state.fault else { return Ok(()) };
         let Some(code) = fault.kind.code(call) else { return Ok(()) };
         state.calls += 1;
@@ -214,7 +219,44 @@ impl Disk {
     }
 
     pub(crate) fn note(&self, op: Op) {
-        self.state().log.push(op);
+        let mut state = self.state();
+        match op {
+            Op::FailedSync { file } => {
+                state.distrusted.insert(file);
+                self.date_back(&state, file);
+            }
+            Op::Write { file, .. } | Op::Truncate { file, .. } if state.distrusted.contains(&file) => {
+                self.date_back(&state, file);
+            }
+            Op::Delete { file } => {
+                state.distrusted.remove(&file);
+            }
+            Op::Create { .. } | Op::Write { .. } | Op::Truncate { .. } | Op::Sync { .. } | Op::SyncFolder => {
+            }
+        }
+        state.log.push(op);
+    }
+
+    /// The program writes a log again of which a sync failed, and syncs it, without SQLite.
+    fn note_writes_of_others(&self, state: &mut State) {
+        for file in std::mem::take(&mut state.distrusted) {
+            let path = self.folder.join(&state.names[file]);
+            let written = fs::metadata(&path).and_then(|found| found.modified());
+            if written.is_ok_and(|at| at != SystemTime::UNIX_EPOCH)
+                && let Ok(bytes) = fs::read(&path)
+            {
+                state.log.push(Op::Write { file, at: 0, bytes });
+                state.log.push(Op::Sync { file });
+            } else {
+                state.distrusted.insert(file);
+            }
+        }
+    }
+
+    fn date_back(&self, state: &State, file: usize) {
+        let opened = File::options().write(true).open(self.folder.join(&state.names[file]));
+        let dated = opened.and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH));
+        dated.expect("a file that was written just now can be dated");
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

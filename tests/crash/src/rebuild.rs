@@ -88,9 +88,7 @@ impl<'a> Cursor<'a> {
                     }
                 }
                 Op::FailedSync { file } => {
-                    for later in self.files[file].later.iter_mut().filter(|later| later.fate == Fate::Open) {
-                        later.fate = Fate::Forgotten;
-                    }
+                    self.files[file].sync_failed(self.log);
                 }
             }
         }
@@ -116,6 +114,14 @@ impl File {
             for later in std::mem::take(&mut self.later) {
                 apply(&mut self.certain, &log[later.op], |_| true);
             }
+        }
+    }
+
+    /// Names are the folder's and are not forgotten.
+    fn sync_failed(&mut self, log: &[Op]) {
+        let is_content = |later: &&mut Later| matches!(log[later.op], Op::Write { .. } | Op::Truncate { .. });
+        for later in self.later.iter_mut().filter(|later| later.fate == Fate::Open).filter(is_content) {
+            later.fate = Fate::Forgotten;
         }
     }
 

@@ -24,7 +24,8 @@ use turno_till::{Options, PinCost, Till, WriterMode};
 
 use crate::chance::Chance;
 use crate::disk::{Op, Watch, Weakness};
-use crate::facts::Ack;
+use crate::facts::{self, Ack, State};
+use crate::rebuild::{self, Cursor, Loss};
 use crate::yupy::{Trouble, Yupy};
 
 pub const CASHIER_PIN: &str = "314159";
@@ -172,7 +173,7 @@ impl Counter {
             self.sell().await?;
             match self.chance.below(10) {
                 0..4 => self.rest(20).await?,
-                4..6 => self.decide().await?,
+                4..6 => self.decide().await.map_err(told_no)?,
                 6 => self.restart().await?,
                 7 => self.checkpoint("PASSIVE")?,
                 8 => self.checkpoint("TRUNCATE")?,
@@ -180,15 +181,14 @@ impl Counter {
             }
         }
         self.rest(ROUNDS).await?;
-        self.decide().await?;
+        self.decide().await.map_err(told_no)?;
         self.rest(ROUNDS).await?;
         let broken = self.yupy.broken();
         if !broken.is_empty() {
             bail!("keys carried two bodies: {broken:?}");
         }
         self.till.close().await;
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Lived { names: self.watch.disk.names(), log: self.watch.disk.log(), told })
+        Ok(Lived { names: self.watch.disk.names(), log: self.watch.disk.log(), told: self.told() })
     }
 
     async fn sell(&self) -> Result<()> {
@@ -246,8 +246,47 @@ impl Counter {
         }
     }
 
-    async fn decide(&self) -> Result<()> {
-        for review in self.till.reviews().await.map_err(told_no)? {
+    /// What the disk would hold had the power gone at a position, with nothing kept that was not synced.
+    ///
+    /// # Errors
+    /// The program could not open it.
+    pub async fn after_power_cut(&self, position: usize, loss: Loss) -> Result<State> {
+        let (names, log, folder) = (self.watch.disk.names(), self.watch.disk.log(), folder()?);
+        let mut cursor = Cursor::new(&log, names.len());
+        cursor.advance_to(position);
+        rebuild::lay_out(folder.path(), &names, &cursor.image(loss, &self.chance))?;
+        facts::read(folder.path()).await
+    }
+
+    /// What somebody was told since a position and a power cut right behind it would have taken away.
+    ///
+    /// # Errors
+    /// The disk would be damaged.
+    pub async fn broken_promises(&self, since: usize) -> Result<Vec<Told>> {
+        let told: Vec<_> = self.told().into_iter().filter(|told| told.position >= since).collect();
+        let mut broken = Vec::new();
+        for at_once in told.chunk_by(|one, other| one.position == other.position) {
+            let position = at_once[0].position;
+            let state = self.after_power_cut(position, Loss::Everything).await?;
+            if let Some(fault) = state.faults.first() {
+                bail!("after a power cut at {position}: {fault}");
+            }
+            broken.extend(at_once.iter().filter(|told| !state.has(&told.ack)).cloned());
+        }
+        Ok(broken)
+    }
+
+    #[must_use]
+    pub fn told(&self) -> Vec<Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The manager answers every question.
+    ///
+    /// # Errors
+    /// What the till says to that.
+    pub async fn decide(&self) -> Result<(), Problem> {
+        for review in self.till.reviews().await? {
             let same = self.chance.percent(30);
             let decide = Decide {
                 external_transaction_id: review.external_transaction_id,
@@ -258,7 +297,7 @@ impl Counter {
                 reason: "dos pasajeros".to_owned(),
                 money: same.then_some(MoneyHandled::Refunded),
             };
-            self.till.decide(&decide).await.map_err(told_no)?;
+            self.till.decide(&decide).await?;
             self.tell(Ack::Decision { challenge_id: review.challenge_id });
         }
         Ok(())
@@ -270,12 +309,24 @@ impl Counter {
     /// It does not start.
     pub async fn restart(&mut self) -> Result<()> {
         self.till.close().await;
-        self.till = Till::open(self.options.clone()).await.map_err(told_no)?;
+        self.start().await.map_err(told_no)?;
         self.unlock().await
     }
 
+    /// Starts the program on the folder; nobody has unlocked it yet.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub async fn start(&mut self) -> Result<(), Problem> {
+        self.till = Till::open(self.options.clone()).await?;
+        Ok(())
+    }
+
     /// What the writer does to its log in a quiet moment, and SQLite by itself when the log is long.
-    fn checkpoint(&self, mode: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn checkpoint(&self, mode: &str) -> Result<()> {
         let conn = Connection::open(self.database())?;
         conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         Ok(())
@@ -286,7 +337,7 @@ impl Counter {
         self.folder.path().join(FILE_NAME)
     }
 
-    fn tell(&self, ack: Ack) {
+    pub fn tell(&self, ack: Ack) {
         let position = self.watch.disk.position();
         self.told.lock().unwrap_or_else(PoisonError::into_inner).push(Told { position, ack });
     }

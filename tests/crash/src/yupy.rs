@@ -26,6 +26,8 @@ pub struct Yupy {
 pub enum Trouble {
     /// Everything is accepted at once.
     None,
+    /// It asks about every sale, once.
+    Questions,
     /// Lost requests and replies, a busy server, refusals, questions.
     Some,
 }
@@ -99,6 +101,10 @@ impl Yupy {
 
     fn decide(&self, memory: &mut Memory, body: &Value) -> Reply {
         let confirms = body.get("duplicate_confirmation_token").is_some();
+        if self.trouble == Trouble::Questions && !confirms {
+            memory.questions += 1;
+            return answer(409, &question(body, memory.questions));
+        }
         if self.trouble == Trouble::Some && !confirms {
             match self.chance.below(100) {
                 0..25 => {

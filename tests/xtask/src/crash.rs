@@ -18,7 +18,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let (points, from) = (args.points.to_string(), args.from.to_string());
-    let mut words = vec!["run", "--quiet", "--profile", "sim", "--package", "turno-crash", "--"];
+    let mut words = vec!["run", "--quiet", "--package", "turno-crash", "--"];
     words.extend(["--points", &points, "--from", &from]);
     // It has said what was lost; its last line stays the last.
     let status = process::cargo(&words).status().context("cannot start the cuts")?;
