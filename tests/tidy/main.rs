@@ -2,6 +2,7 @@
 //!
 //! A rule that a new file breaks is either a mistake in the file or a decision to be taken here, in the open.
 
+mod cases;
 mod edges;
 mod files;
 mod habits;

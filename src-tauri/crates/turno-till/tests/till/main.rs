@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod books;
+mod cases;
 mod crash;
 mod damage;
 mod enrolment;
