@@ -10,6 +10,8 @@
 //! database. When the guard fires: the new installation's files first, which nobody refers to yet, then one commit for
 //! installation, epoch and audit. A kill in between leaves files that no folder names, and the guard fires again.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use serde_json::json;
 use turno_sqlite::Database;
@@ -20,6 +22,7 @@ use crate::machine::Machine;
 use crate::random::{Entropy, uuid};
 use crate::recover::Recovery;
 use crate::secrets::Secrets;
+use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, InstallationRow};
 use crate::store::{epochs, people};
@@ -130,6 +133,7 @@ async fn become_another(
     let mut chance = [0; 8];
     options.entropy.fill(&mut chance);
     let now = options.clock.now().as_millisecond();
+    let (policy, entropy) = (options.policy, Arc::clone(&options.entropy));
     db.write(move |conn| {
         installation::become_another(conn, installation_id, start_id)?;
         if let Some(Recovery { backup, set_aside, fault }) = &found.recovery {
@@ -151,6 +155,10 @@ async fn become_another(
             "pins_are_lost": pins_are_lost,
         });
         audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::IdentityGuardFired) })?;
+        if let Some(enrolment) = installation::enrolment(conn)? {
+            let context = Context { scope: enrolment.scope, policy, entropy };
+            settle::ask_anew(conn, &context, now)?;
+        }
         Ok::<_, Problem>(())
     })
     .await?;

@@ -2,8 +2,8 @@
 //!
 //! `step` takes a state, what happened and the time, and says the next state and what else must be done in the
 //! same transaction. It reads nothing and writes nothing; the relay and the review execute it. Invariant: only
-//! an accepted answer leads to `Accepted`, only a person's decision leads from `InReview` anywhere, nothing leads out of
-//! `Discarded`, and out of `Accepted` only that YUPY has lost the sale.
+//! an accepted answer leads to `Accepted`, only a person's decision, or a look-up after the guard fired, leads from
+//! `InReview` anywhere, nothing leads out of `Discarded`, and out of `Accepted` only that YUPY has lost the sale.
 
 use crate::answer::{Acceptance, AttentionReason, Collision, PauseCause, Question, Verdict, WaitCause};
 use crate::clock::Millis;
@@ -101,6 +101,8 @@ pub enum Event {
     BodyChanged,
     /// The program started and found the sale as it was.
     Restarted,
+    /// The folder is an older state of itself, or a copy: what YUPY had asked may have been answered since.
+    GuardFired,
     /// A person asked to try now, or the line came back.
     Hastened,
     /// A manager decided: another sale.
@@ -163,6 +165,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 reason: AttentionReason::StoredBodyChanged,
             }),
             Event::Answered { .. }
+            | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy => None,
@@ -179,6 +182,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             Event::Claimed
             | Event::BodyChanged
             | Event::Hastened
+            | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy => None,
@@ -190,6 +194,16 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 doubt: Doubt::None,
                 reason: QueueReason::Confirming,
             }),
+            // It is looked up first, and asked about again only if YUPY does not have it.
+            Event::GuardFired => Step::with(
+                State::Queued {
+                    attempts: *attempts,
+                    due: now,
+                    doubt: Doubt::OutcomeUnknown,
+                    reason: QueueReason::InterruptedByRestart,
+                },
+                [Effect::UseCreateRequest],
+            ),
             Event::DecidedSame { duplicate_of } => {
                 Step::to(State::Discarded { duplicate_of: duplicate_of.clone() })
             }
@@ -216,6 +230,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 reason: AttentionReason::StoredBodyChanged,
             }),
             Event::Answered { .. }
+            | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy => None,
@@ -232,6 +247,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::BodyChanged
             | Event::Restarted
             | Event::Hastened
+            | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. } => None,
         },
@@ -241,6 +257,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::BodyChanged
             | Event::Restarted
             | Event::Hastened
+            | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy => None,

@@ -204,6 +204,13 @@ pub fn restart(conn: &Connection, context: &Context, now: Millis) -> Result<()> 
     apply_to_each(conn, context, entries::interrupted(conn, beyond)?, &Event::Restarted, now)
 }
 
+/// Whatever YUPY had asked about is looked up and, if need be, asked anew: in another state of this folder a manager may
+/// have answered. Run with the transaction in which the guard fires.
+pub fn ask_anew(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
+    questions::close_open(conn)?;
+    apply_to_each(conn, context, entries::in_review(conn)?, &Event::GuardFired, now)
+}
+
 /// Makes every waiting sale due now: a person asked, or the line came back.
 pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
     apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)

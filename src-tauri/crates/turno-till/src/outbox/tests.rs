@@ -64,6 +64,7 @@ fn events() -> Vec<Event> {
         Event::Claimed,
         Event::BodyChanged,
         Event::Restarted,
+        Event::GuardFired,
         Event::Hastened,
         Event::DecidedDifferent,
         Event::DecidedSame { duplicate_of: "ypt-0".to_owned() },
@@ -117,6 +118,7 @@ fn event_in_words(event: &Event) -> String {
         Event::Claimed => "claimed".to_owned(),
         Event::BodyChanged => "body changed".to_owned(),
         Event::Restarted => "restarted".to_owned(),
+        Event::GuardFired => "guard fired".to_owned(),
         Event::Hastened => "hastened".to_owned(),
         Event::DecidedDifferent => "decided: different".to_owned(),
         Event::DecidedSame { .. } => "decided: same".to_owned(),
@@ -174,7 +176,7 @@ fn the_whole_table() {
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9: Waiting(TimedOut)
         hastened                                  queued after 3, due +0: Waiting(TimedOut)
-        = decided: different, decided: same, missing at YUPY, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, any answer
     sending number 3 since -9
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         accepted                                  accepted as ypt-1
@@ -202,13 +204,13 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, hastened, decided: different, decided: same, missing at YUPY
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY
     queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         hastened                                  queued after 3, due +0, unconfirmed: Waiting(TimedOut)
-        = decided: different, decided: same, missing at YUPY, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, any answer
     sending number 3 since -9, unconfirmed
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         accepted                                  accepted as ypt-1
@@ -236,29 +238,30 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, hastened, decided: different, decided: same, missing at YUPY
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY
     accepted as ypt-1
         missing at YUPY                           queued after 0, due +0: MissingAtYupy
-        = claimed, body changed, restarted, hastened, decided: different, decided: same, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, any answer
     in review after 3
+        guard fired                               queued after 3, due +0, unconfirmed: InterruptedByRestart + first request
         decided: different                        queued after 3, due +0: Confirming
         decided: same                             discarded for ypt-0
         = claimed, body changed, restarted, hastened, missing at YUPY, any answer
     needs attention after 3: Refused
-        = claimed, body changed, restarted, hastened, decided: different, decided: same, missing at YUPY, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
     on hold after 3, due +9
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 on hold after 3, due +9
         hastened                                  on hold after 3, due +0
-        = decided: different, decided: same, missing at YUPY, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, any answer
     discarded for ypt-0
-        = claimed, body changed, restarted, hastened, decided: different, decided: same, missing at YUPY, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
     ");
 }
 
 fn is_bare(event: &str) -> bool {
-    ["claimed", "body changed", "restarted", "hastened", "missing at YUPY"].contains(&event)
+    ["claimed", "body changed", "restarted", "guard fired", "hastened", "missing at YUPY"].contains(&event)
         || event.starts_with("decided")
 }
 
@@ -363,7 +366,11 @@ proptest! {
             "but that YUPY has lost what it had accepted"
         );
         let decided = matches!(event, Event::DecidedDifferent | Event::DecidedSame { .. });
-        prop_assert_eq!(decided, matches!(state, State::InReview { .. }), "only a person decides, only when asked");
+        prop_assert_eq!(
+            decided || event == Event::GuardFired,
+            matches!(state, State::InReview { .. }),
+            "only a person decides, only when asked"
+        );
         prop_assert_eq!(
             matches!(next, State::Accepted { .. }),
             matches!(verdict, Some(Verdict::Accepted(_))),

@@ -236,6 +236,13 @@ pub fn interrupted(conn: &Connection, latest: Millis) -> Result<Vec<i64>> {
     .collect()
 }
 
+/// Sales about which YUPY asks.
+pub fn in_review(conn: &Connection) -> Result<Vec<i64>> {
+    conn.prepare_cached("SELECT sequence FROM outbox WHERE state = 'in_review' ORDER BY sequence")?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
 /// Sales that are due later than `now`.
 pub fn waiting_since_later(conn: &Connection, now: Millis) -> Result<Vec<i64>> {
     conn.prepare_cached("SELECT sequence FROM outbox WHERE due_at_ms > ?1 ORDER BY sequence")?

@@ -176,6 +176,12 @@ pub fn open(conn: &Connection) -> Result<Vec<QuestionRow>> {
     .collect()
 }
 
+/// No open question counts any more.
+pub fn close_open(conn: &Connection) -> Result<()> {
+    conn.execute("UPDATE questions SET state = 'superseded' WHERE state = 'open'", [])?;
+    Ok(())
+}
+
 /// Nobody answers more than this at a sitting; the rest follows.
 const OPEN_LIMIT: u32 = 200;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use turno_till::transport::{Failure, Method, Request, Sending, Transport};
 
-use crate::support::{Reply, about_the_till, error, json_answer, with_members};
+use crate::support::{Reply, about_the_till, error, json_answer, question, with_members};
 
 /// Fewer than anybody asks for, so that there are always several pages.
 pub const PAGE: usize = 2;
@@ -17,6 +17,8 @@ pub struct Books {
     keys: Mutex<BTreeMap<String, Vec<u8>>>,
     /// By external id, as they were sent.
     pub sales: Mutex<BTreeMap<String, Value>>,
+    /// The next sale looks like another one.
+    pub asks_once: AtomicBool,
 }
 
 impl Books {
@@ -48,6 +50,9 @@ impl Books {
         let id = body["external_transaction_id"].as_str().unwrap().to_owned();
         if self.keys.lock().unwrap().entry(key).or_insert_with(|| bytes.clone()) != &bytes {
             return error(409, "idempotency_conflict")(&body);
+        }
+        if self.asks_once.swap(false, Ordering::SeqCst) {
+            return question("ch-1", "token-1", "ypt-0")(&body);
         }
         let mut sales = self.sales.lock().unwrap();
         let status = if sales.contains_key(&id) { 200 } else { 201 };

@@ -178,6 +178,25 @@ async fn a_sale_of_before_is_looked_up_and_not_sent_again_if_it_is_there() {
     assert_eq!(events.get("identity_guard_fired"), Some(&1));
 }
 
+/// A manager answered YUPY's question, and then the folder was put back to before that.
+#[tokio::test(start_paused = true)]
+async fn what_was_decided_in_a_later_state_is_looked_up_and_not_asked_again() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    world.books.asks_once.store(true, Ordering::SeqCst);
+    let id = folder.sell().await;
+    let sales = folder.until_settled().await;
+    assert_eq!(sales[0].state, SaleState::InReview);
+    let path = folder.close().await;
+    world.copy(&path, "older");
+    world.books.sales.lock().unwrap().insert(id.clone(), body_of(&path, &id));
+    let elsewhere = Place { machine: Machine::named("new"), secrets: world.copy_state("state") };
+    let older = world.open("older", &elsewhere, MORNING + 60_000).await;
+    assert_eq!(older.till.reviews().await.unwrap(), [], "nobody decides about what may be decided");
+    let sales = older.until_settled().await;
+    assert!(all_accepted(&sales), "{sales:#?}");
+}
+
 /// What a till has frozen for a sale.
 fn body_of(folder: &Path, external_transaction_id: &str) -> serde_json::Value {
     let file = rusqlite::Connection::open(folder.join("till.db")).unwrap();
