@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -18,6 +18,7 @@ use turno_till::view::{
 use turno_till::{Options, PinCost, Till, WriterMode};
 
 use crate::chance::Chance;
+use crate::checks;
 use crate::net::Net;
 use crate::sabotage::Sabotage;
 use crate::server::Server;
@@ -32,6 +33,8 @@ const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
 pub struct Actor {
     pub number: usize,
     folder: PathBuf,
+    /// Outside of the data folder, and shared with a copy of it.
+    state: PathBuf,
     net: Net,
     server: Server,
     chance: Chance,
@@ -41,7 +44,30 @@ pub struct Actor {
     /// Draft → external ids: what the screen said was recorded.
     pub promised: BTreeMap<String, Vec<String>>,
     clock_may_jump: bool,
+    /// Somebody puts older files back now and then.
+    files_are_put_back: bool,
+    /// Sales that a manager decided about, of a database that is gone.
+    pub decided_before: Vec<String>,
+    /// What the guard has a reason to fire for in this folder.
+    pub may_be_guarded: bool,
+    /// Two folders of one till: a manager decides the same in both.
+    has_twin: bool,
     sabotage: Option<Sabotage>,
+}
+
+/// Files and folders below, as they are at this moment: nothing else runs meanwhile.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &to)?;
+        } else {
+            std::fs::copy(&path, &to)?;
+        }
+    }
+    Ok(())
 }
 
 /// Polls a future so many times and no more: the process died in between.
@@ -69,9 +95,11 @@ impl Actor {
         sabotage: Option<Sabotage>,
     ) -> Self {
         let clock_may_jump = chance.per_mille(250);
+        let files_are_put_back = chance.per_mille(350);
         let clock = SimClock::right();
         Self {
             number,
+            state: folder.with_extension("state"),
             folder,
             net,
             server,
@@ -81,6 +109,10 @@ impl Actor {
             till: None,
             promised: BTreeMap::new(),
             clock_may_jump,
+            files_are_put_back,
+            decided_before: Vec::new(),
+            may_be_guarded: false,
+            has_twin: false,
             sabotage,
         }
     }
@@ -105,7 +137,8 @@ impl Actor {
             pin_cost: PinCost { memory_kib: 8, passes: 1 },
             writer: WriterMode::Inline,
             machine: Machine::named("a simulated machine"),
-            ..Options::new(self.folder.clone(), self.folder.join("secrets"))
+            journal_folder: self.beside("journal"),
+            ..Options::new(self.folder.clone(), self.state.clone())
         };
         let till = Till::open(options).await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
         self.till = Some(till);
@@ -153,9 +186,78 @@ impl Actor {
         self.net.count("TillCrash");
         self.till = None;
         self.damage()?;
+        if self.files_are_put_back && self.chance.per_mille(500) {
+            self.put_back().await?;
+        }
         tokio::time::sleep(Duration::from_millis(self.chance.between(10..=20_000))).await;
         self.open().await?;
         self.unlock().await
+    }
+
+    fn beside(&self, extension: &str) -> PathBuf {
+        self.folder.with_extension(extension)
+    }
+
+    /// Somebody copies the database, or puts the copy in its place. The journal is on another medium and stays.
+    async fn put_back(&mut self) -> Result<()> {
+        let older = self.beside("older");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        if !older.exists() {
+            copy_folder(&self.folder, &older)?;
+            if self.sabotage == Some(Sabotage::WitnessPutBack) {
+                copy_folder(&self.state, &self.beside("older-state"))?;
+            }
+            return Ok(());
+        }
+        // Whoever does this closed the till first, and so the journal has everything.
+        self.open().await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        self.till = None;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        self.say("files are put back");
+        self.net.count("FilesPutBack");
+        self.may_be_guarded = true;
+        self.decided_before.extend(checks::decisions(&rusqlite::Connection::open(self.database())?)?);
+        std::fs::remove_dir_all(&self.folder)?;
+        copy_folder(&older, &self.folder)?;
+        if self.sabotage == Some(Sabotage::WitnessPutBack) {
+            std::fs::remove_dir_all(&self.state)?;
+            copy_folder(&self.beside("older-state"), &self.state)?;
+            std::fs::remove_dir_all(self.beside("journal"))?;
+            self.promised.clear();
+        }
+        Ok(())
+    }
+
+    /// The folder as it is, in the hands of somebody else: the same till twice, on one machine.
+    pub async fn twin(&mut self) -> Result<Self> {
+        self.say("is copied");
+        self.net.count("FolderCopied");
+        let folder = self.folder.with_file_name(format!("till-{}-twin", self.number));
+        copy_folder(&self.folder, &folder)?;
+        (self.has_twin, self.may_be_guarded) = (true, true);
+        let mut twin = Self {
+            number: self.number,
+            state: self.state.clone(),
+            folder,
+            net: self.net.clone(),
+            server: self.server.clone(),
+            chance: self.chance.branch(),
+            clock: self.clock.clone(),
+            trace: self.trace.clone(),
+            till: None,
+            promised: BTreeMap::new(),
+            clock_may_jump: false,
+            files_are_put_back: false,
+            decided_before: Vec::new(),
+            may_be_guarded: true,
+            has_twin: true,
+            sabotage: self.sabotage,
+        };
+        copy_folder(&self.beside("journal"), &twin.beside("journal"))?;
+        twin.open().await?;
+        twin.unlock().await?;
+        Ok(twin)
     }
 
     /// What a bug has done to the file by the time the program starts again.
@@ -168,6 +270,7 @@ impl Actor {
                 drop(conn);
                 if older.exists() {
                     std::fs::copy(&older, self.database())?;
+                    std::fs::remove_dir_all(self.beside("journal"))?;
                 }
                 std::fs::copy(self.database(), &older)?;
             }
@@ -240,6 +343,8 @@ impl Actor {
         if self.chance.per_mille(60) {
             let polls = self.chance.between(1..=6);
             let died = killed_after(polls, till.charge(&charge)).await.is_none();
+            // A process that died holds nothing.
+            drop(till);
             if died {
                 self.net.count("CrashWhileCharging");
                 self.crash().await?;
@@ -299,7 +404,7 @@ impl Actor {
         let till = self.till()?.clone();
         let reviews = till.reviews().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
         let Some(review) = reviews.first() else { return Ok(()) };
-        let same = self.chance.per_mille(300);
+        let same = self.chance.per_mille(300) && !self.has_twin;
         let request = Decide {
             external_transaction_id: review.external_transaction_id.clone(),
             challenge_id: review.challenge_id.clone(),
@@ -311,6 +416,7 @@ impl Actor {
         };
         let polls = if self.chance.per_mille(80) { self.chance.between(1..=8) } else { u64::MAX };
         let outcome = killed_after(polls, till.decide(&request)).await;
+        drop(till);
         self.say(format!("decides {}: {outcome:?}", review.external_transaction_id));
         match outcome {
             None => self.crash().await,
@@ -333,7 +439,11 @@ impl Actor {
             self.unlock().await?;
         }
         for _ in 0..400 {
-            self.decide().await?;
+            // All of them at a sitting: where tokens live for seconds, one by one would never end.
+            let open = self.till()?.reviews().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+            for _ in open {
+                self.decide().await?;
+            }
             let status = self.till()?.status().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
             if status.is_some_and(|status| status.pending_count == status.needs_attention_count) {
                 return Ok(());

@@ -9,7 +9,7 @@ use turno_domain::lookalike::{Rule, Traits, compare};
 use turno_domain::{Currency, Money};
 use turno_protocol::audit::AuditRow;
 use turno_protocol::chain;
-use turno_till::view::SaleState;
+use turno_till::view::{SaleState, SaleSummary};
 
 use crate::actor::Actor;
 use crate::net::Net;
@@ -45,18 +45,33 @@ pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals>
                 sale.state,
                 sale.reason
             );
-            let before = recorded.insert(sale.external_transaction_id.clone(), sale);
-            ensure!(before.is_none(), "two sales have one external id");
+            let id = sale.external_transaction_id.clone();
+            let same = |other: &SaleSummary| {
+                (other.amount.minor, &other.occurred_at) == (sale.amount.minor, &sale.occurred_at)
+            };
+            // A folder and its copy both hold what was sold before they parted.
+            ensure!(recorded.get(&id).is_none_or(same), "two sales have the external id {id}");
+            if let Some(other) = recorded.get(&id) {
+                ensure!(other.state == sale.state, "{id} is {:?} and {:?}", other.state, sale.state);
+            }
+            recorded.insert(id, sale);
         }
         let conn = rusqlite::Connection::open(actor.database())?;
         decided.extend(decisions(&conn)?);
+        decided.extend(actor.decided_before.iter().cloned());
+        ensure!(
+            actor.may_be_guarded || guard_fired(&conn)? == 0,
+            "the guard of till {} fired and nobody had touched its files",
+            actor.number
+        );
         let broken = turno_till::store::audit::first_broken(&conn)?;
         ensure!(broken.is_none(), "the audit of till {} breaks at row {broken:?}", actor.number);
     }
 
     let mut stored = Vec::new();
-    for actor in actors {
-        stored.extend(server.list(&format!("/v1/transactions?device_id=D0{}", actor.number + 1)).await?);
+    let numbers: BTreeSet<usize> = actors.iter().map(|actor| actor.number).collect();
+    for number in numbers {
+        stored.extend(server.list(&format!("/v1/transactions?device_id=D0{}", number + 1)).await?);
     }
     totals.transactions = u64::try_from(stored.len())?;
     let mut seen = BTreeSet::new();
@@ -109,12 +124,20 @@ pub async fn all(actors: &[Actor], server: &Server, net: &Net) -> Result<Totals>
 }
 
 /// Sales about which a manager of this till said that they are other sales.
-fn decisions(conn: &rusqlite::Connection) -> Result<Vec<String>> {
+pub fn decisions(conn: &rusqlite::Connection) -> Result<Vec<String>> {
     let mut statement = conn.prepare(
         "SELECT external_transaction_id FROM questions JOIN sales USING (sequence) WHERE decision = 'different_sale'",
     )?;
     let ids = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     Ok(ids)
+}
+
+fn guard_fired(conn: &rusqlite::Connection) -> Result<u32> {
+    let count =
+        conn.query_row("SELECT count(*) FROM audit WHERE event = 'identity_guard_fired'", [], |row| {
+            row.get(0)
+        })?;
+    Ok(count)
 }
 
 /// Of two sales that look alike, the one that arrived later was confirmed by a person.

@@ -215,7 +215,8 @@ impl Plug {
             | Sabotage::QueueForgotten
             | Sabotage::ServerNeverAsks
             | Sabotage::ServerForgets
-            | Sabotage::AuditEdited => carried(request).await,
+            | Sabotage::AuditEdited
+            | Sabotage::WitnessPutBack => carried(request).await,
         }
     }
 

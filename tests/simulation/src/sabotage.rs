@@ -34,10 +34,12 @@ pub enum Sabotage {
     ServerForgets,
     /// Somebody edits the till's audit.
     AuditEdited,
+    /// Older files are put back together with what is kept outside of them, and the journal is gone.
+    WitnessPutBack,
 }
 
 impl Sabotage {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::KeyPerAttempt,
         Self::ExternalIdPerAttempt,
         Self::RestampedBody,
@@ -52,5 +54,6 @@ impl Sabotage {
         Self::ServerNeverAsks,
         Self::ServerForgets,
         Self::AuditEdited,
+        Self::WitnessPutBack,
     ];
 }

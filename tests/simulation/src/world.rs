@@ -88,18 +88,28 @@ async fn live(
             trace.clone(),
             sabotage,
         );
-        let acts = chance.between(6..=24);
+        let (acts, is_copied) = (chance.between(6..=24), chance.per_mille(100));
         hours.spawn(async move {
             actor.set_up().await?;
-            for _ in 0..acts {
+            for _ in 0..acts / 2 {
                 actor.act().await?;
             }
-            anyhow::Ok(actor)
+            let mut folders = vec![actor];
+            if is_copied {
+                let twin = folders[0].twin().await?;
+                folders.push(twin);
+            }
+            for _ in acts / 2..acts {
+                for actor in &mut folders {
+                    actor.act().await?;
+                }
+            }
+            anyhow::Ok(folders)
         });
     }
     let mut actors = Vec::new();
     while let Some(worked) = hours.join_next().await {
-        actors.push(worked.context("an actor's task")??);
+        actors.extend(worked.context("an actor's task")??);
     }
     actors.sort_by_key(|actor| actor.number);
     *faults = net.faults();
