@@ -15,7 +15,7 @@ pub struct Program {
     child: Child,
     pub address: SocketAddr,
     folder: TempDir,
-    _alone: MutexGuard<'static, ()>,
+    alone: Option<MutexGuard<'static, ()>>,
 }
 
 /// One attack at a time, so that how much slower others are is that attack's doing.
@@ -27,6 +27,17 @@ const DESCRIPTORS: &str = "1024";
 impl Program {
     pub async fn start() -> Self {
         let alone = ALONE.lock().await;
+        let mut program = Self::launch();
+        program.alone = Some(alone);
+        program
+    }
+
+    /// Another one, which nobody attacks, to compare with.
+    pub fn beside(&self) -> Self {
+        Self::launch()
+    }
+
+    fn launch() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let fixture = folder.path().join("fixture.json");
         fs::write(&fixture, fixture_json()).unwrap();
@@ -44,7 +55,7 @@ impl Program {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         let address = said.trim().strip_prefix("listening on http://");
         let address = address.unwrap_or_else(|| panic!("the server said {said:?}")).parse().unwrap();
-        Self { child, address, folder, _alone: alone }
+        Self { child, address, folder, alone: None }
     }
 
     /// Memory that it has in use, in KiB.
