@@ -20,6 +20,9 @@ pub const CONNECTIONS: usize = 64;
 /// A handful of tills at once: what one of them waits is the server's work and not the queue before it.
 pub const FEW: usize = 4;
 
+/// More tills than there are places in line for sales from earlier.
+const FLEET: usize = 512;
+
 /// The small history that the large one is compared to.
 pub const SMALL_HISTORY: u64 = 10_000;
 
@@ -30,7 +33,8 @@ pub async fn measure(plan: Plan, figures: &mut Figures) -> Result<()> {
     let folder = tempfile::tempdir()?;
     creations(plan, figures, &folder).await?;
     histories(plan, figures, &folder).await?;
-    equal_fares(plan, figures, &folder).await
+    equal_fares(plan, figures, &folder).await?;
+    returning_fleet(plan, figures, &folder).await
 }
 
 fn file(folder: &TempDir, name: &str) -> PathBuf {
@@ -110,6 +114,31 @@ async fn equal_fares(plan: Plan, figures: &mut Figures, folder: &TempDir) -> Res
     figures.put("sqlite_look_alike_p50_us_among_none", calm);
     figures.put("sqlite_look_alike_p50_us_among_equal_fares", busy);
     figures.put_ratio("sqlite_equal_fares_vs_none", busy, calm, Target::AtMost(1.3));
+    Ok(())
+}
+
+/// People at tills, alone and while a fleet sends last week's sales: they are never refused, and wait no longer than
+/// the fleet's half of the line takes.
+async fn returning_fleet(plan: Plan, figures: &mut Figures, folder: &TempDir) -> Result<()> {
+    println!("\n== SQLite: {FEW} tills, alone and while {FLEET} others come back");
+    let server = Running::sqlite(&file(folder, "fleet.db"))?;
+    let numbers = Arc::new(Numbers::default());
+    let (mut alone, mut beside, mut fleet) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..plan.turns {
+        let new = || first_ones(Kind::Ticket, &numbers);
+        alone.push(load::run(server.address, FEW, plan.turn(), 201, new()).await?.p50_micros());
+        let late = first_ones(Kind::LateTicket, &numbers);
+        let (tills, others) = tokio::join!(
+            load::run(server.address, FEW, plan.turn(), 201, new()),
+            load::run_with(server.address, FLEET, plan.turn(), vec![201, 503], late),
+        );
+        beside.push(tills?.p50_micros());
+        fleet.push(others?.per_second);
+    }
+    let [alone, beside, fleet] = [alone, beside, fleet].map(median);
+    figures.put("sqlite_till_p50_us_alone", alone);
+    figures.put("sqlite_till_p50_us_beside_a_fleet", beside);
+    figures.put("sqlite_fleet_answers_per_s", fleet);
     Ok(())
 }
 

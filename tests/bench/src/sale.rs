@@ -23,6 +23,8 @@ const PRICES: u64 = 40;
 /// comes back, so that the window of look-alikes holds as many sales as it would.
 const BETWEEN_SALES: Duration = Duration::from_millis(100);
 
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Between anonymous fares, which are sold by the whole fleet at once.
 const BETWEEN_FARES: Duration = Duration::from_millis(10);
 
@@ -49,6 +51,8 @@ impl Numbers {
 pub enum Kind {
     /// A seat for a person on a long-distance bus: it may look like another sale and is searched for.
     Ticket,
+    /// The same, sold last week by a till that was offline since.
+    LateTicket,
     /// The same at the price of the urban fare.
     TicketAtFare,
     /// Urban: ten equal ones are ten sales.
@@ -62,7 +66,7 @@ pub fn write(request: &mut String, kind: Kind, number: u64) {
     let (soles, cents) = (40 + cents / 100, cents % 100);
     let mut body = String::with_capacity(512);
     let said = match kind {
-        Kind::Ticket => write!(
+        Kind::Ticket | Kind::LateTicket => write!(
             body,
             r#"{{"external_transaction_id":"D03-K7M-S44-{number:08}","amount":"{soles}.{cents:02}","currency":"PEN","buyer_name":"María Ramos {number}","integration_experience":"chat_pos","shift_id":"S44","device_id":"D03","occurred_at":"{at}","payment_method":"cash","context":{{"route":"184","service":"184-{service}","seat":"{seat}A"}}}}"#
         ),
@@ -83,11 +87,12 @@ pub fn write(request: &mut String, kind: Kind, number: u64) {
 /// The same for the same sale whenever it is sent.
 fn at(kind: Kind, number: u64) -> Timestamp {
     static START: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
-    let between = match kind {
-        Kind::Ticket => BETWEEN_SALES,
-        Kind::TicketAtFare | Kind::Fare => BETWEEN_FARES,
+    let (start, between) = match kind {
+        Kind::Ticket => (*START, BETWEEN_SALES),
+        Kind::LateTicket => (*START - WEEK, BETWEEN_SALES),
+        Kind::TicketAtFare | Kind::Fare => (*START, BETWEEN_FARES),
     };
-    *START + between * u32::try_from(number).expect("a run is shorter")
+    start + between * u32::try_from(number).expect("a run is shorter")
 }
 
 fn head(request: &mut String, number: u64, length: usize) {

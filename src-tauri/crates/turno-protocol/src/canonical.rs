@@ -2,19 +2,19 @@
 //!
 //! Invariant: the bytes depend on the value alone, never on how it was laid out, ordered or escaped.
 
-use serde_json::Value;
+use serde::Serialize;
 
 /// The canonical bytes of `value`: members sorted by UTF-16 code units, no white space, numbers as ECMAScript
-/// writes them.
-pub fn to_bytes(value: &Value) -> Vec<u8> {
+/// writes them. Made for JSON values, and for lists and maps of them.
+pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json_canonicalizer::to_vec(value)
-        .expect("a parsed value has finite numbers and a buffer takes every write")
+        .expect("a json value has texts for names and finite numbers, and a buffer takes every write")
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::strict_json;

@@ -97,8 +97,8 @@ fn fingerprint(
     target: Target<'_>,
     body: &Value,
 ) -> Fingerprint {
-    let whole =
-        json!(["turno-fingerprint", version.number(), target.operation.as_str(), target.path_id, body]);
+    // Written as the list that it is.
+    let whole = ("turno-fingerprint", version.number(), target.operation.as_str(), target.path_id, body);
     Fingerprint(secret.sign(&canonical::to_bytes(&whole)))
 }
 
@@ -268,6 +268,16 @@ mod tests {
         assert_ne!(of(&body, Currency::PEN), of(&body, clp));
         let body = json!({"amount": "85", "currency": "PEN"});
         assert_eq!(of(&body, Currency::PEN), of(&body, clp));
+    }
+
+    /// A fingerprint is kept for ever: it must come out the same in every release.
+    #[test]
+    fn a_fingerprint_is_over_a_canonical_list() {
+        let body = json!({"external_operation_id": "V", "reason": "se fue"});
+        let target = Target { operation: Operation::VoidTransaction, path_id: Some("ypt_1") };
+        let content = Content::of(&SECRET, target, &body, Currency::PEN);
+        let list = r#"["turno-fingerprint",1,"void_transaction","ypt_1",{"external_operation_id":"V","reason":"se fue"}]"#;
+        assert_eq!(content.full, Fingerprint(SECRET.sign(list.as_bytes())));
     }
 
     const SECRET: SigningKey = SigningKey([7; 32]);

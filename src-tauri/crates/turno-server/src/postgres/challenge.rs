@@ -67,9 +67,10 @@ pub(super) async fn lock_open(
 pub(super) async fn open_among(client: &Client, ids: &BTreeSet<Scoped>) -> Result<HashSet<Scoped>> {
     let (scopes, names) = columns(ids);
     let sql = "SELECT scope_id, external_transaction_id
-               FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, external_transaction_id)
-               JOIN challenge USING (scope_id, external_transaction_id)
-               WHERE state = 'open'";
+               FROM unnest($1::bigint[], $2::text[]) AS wanted (scope, name)
+               CROSS JOIN LATERAL (SELECT known.* FROM challenge AS known
+                  WHERE known.scope_id = scope AND known.external_transaction_id = name AND known.state = 'open'
+                  OFFSET 0) AS found";
     let rows = row::rows(client, sql, &[&scopes, &names]).await?;
     rows.iter().map(|row| row::scoped(row, "external_transaction_id")).collect()
 }

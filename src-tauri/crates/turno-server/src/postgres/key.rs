@@ -103,8 +103,9 @@ pub(super) async fn find_all(
     let sql =
         "SELECT scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
                 original_status, yupy_transaction_id, permanent_id, completed_at_ms
-             FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, idempotency_key)
-             JOIN idempotency_key USING (scope_id, idempotency_key)";
+             FROM unnest($1::bigint[], $2::text[]) AS wanted (scope, name)
+             CROSS JOIN LATERAL (SELECT known.* FROM idempotency_key AS known
+                WHERE known.scope_id = scope AND known.idempotency_key = name OFFSET 0) AS found";
     let rows = row::rows(client, sql, &[&scopes, &names]).await?;
     let record = |row: &Row| Ok((row::scoped(row, "idempotency_key")?, from_row(row, age)?));
     rows.iter().map(record).collect()

@@ -82,8 +82,9 @@ pub(super) async fn by_external_ids(
 ) -> Result<HashMap<Scoped, StoredSale>> {
     let (scopes, names) = columns(ids);
     let sql = select_with_scope!(
-        "FROM unnest($1::bigint[], $2::text[]) AS wanted (scope_id, external_transaction_id) \
-         JOIN sale USING (scope_id, external_transaction_id)"
+        "FROM unnest($1::bigint[], $2::text[]) AS wanted (scope, name) \
+         CROSS JOIN LATERAL (SELECT sale.* FROM sale \
+            WHERE sale.scope_id = scope AND sale.external_transaction_id = name OFFSET 0) AS found"
     );
     let rows = row::rows(client, sql, &[&scopes, &names]).await?;
     rows.iter().map(|row| Ok((row::scoped(row, "external_transaction_id")?, from_row(row)?))).collect()
