@@ -28,10 +28,12 @@ pub(super) struct Head {
     arrivals: i64,
 }
 
+pub(super) const LOCK_HEAD: &str =
+    "SELECT company, audit_rows, audit_hash, arrivals FROM company_head WHERE company = $1 FOR UPDATE";
+
 impl Head {
     pub(super) async fn lock(client: &Client, company: &Company) -> Result<Self> {
-        let sql = "SELECT company, audit_rows, audit_hash, arrivals FROM company_head WHERE company = $1 FOR UPDATE";
-        Self::from_row(row::row(client, sql, &[&company.as_str()]).await)
+        Self::from_row(row::row(client, LOCK_HEAD, &[&company.as_str()]).await)
     }
 
     pub(super) async fn lock_for(client: &Client, scope: ScopeNumber) -> Result<Self> {

@@ -102,11 +102,16 @@ async fn evaluate(ledger: &PostgresLedger, jobs: &[Job], transaction: &Transacti
     let Some(company) = company.filter(|_| gathered.has_written()) else { return Ok((outcomes, None)) };
     let client = transaction.client();
     // A twin elsewhere is waited for here, before the company is held; if others wait too, not for long.
-    let is_alone = jobs.len() == 1;
-    row::lock_timeout(client, if is_alone { LOCK_TIMEOUT_MS } else { TWIN_TIMEOUT_MS }).await?;
-    key::insert_all(client, gathered.written_keys(), transaction.now()).await?;
-    row::lock_timeout(client, LOCK_TIMEOUT_MS).await?;
-    let head = Head::lock(client, company).await?;
+    let twin_timeout_ms = if jobs.len() == 1 { LOCK_TIMEOUT_MS } else { TWIN_TIMEOUT_MS };
+    row::prepare(client, &[row::LOCK_TIMEOUT, key::INSERT_ALL, audit::LOCK_HEAD]).await?;
+    let (((), ()), ((), head)) = try_join(
+        try_join(
+            row::lock_timeout(client, twin_timeout_ms),
+            key::insert_all(client, gathered.written_keys(), transaction.now()),
+        ),
+        try_join(row::lock_timeout(client, LOCK_TIMEOUT_MS), Head::lock(client, company)),
+    )
+    .await?;
     Ok((outcomes, Some((gathered, head))))
 }
 
@@ -116,8 +121,9 @@ async fn gather(ledger: &PostgresLedger, jobs: &[Job], transaction: &Transaction
     let wanted = Gathering::of(jobs, transaction.now());
     // In their order, so that two batches never hold what the other waits for. The external ids' locks are not
     // waited for: whoever holds one is a twin on its own, and its request here goes aside.
-    let held = row::try_locks(client, &wanted.id_locks()).await?;
-    row::locks(client, &wanted.likeness_locks()).await?;
+    row::prepare(client, &[row::TRY_LOCKS, row::LOCKS]).await?;
+    let (id_locks, likeness_locks) = (wanted.id_locks(), wanted.likeness_locks());
+    let (held, ()) = try_join(row::try_locks(client, &id_locks), row::locks(client, &likeness_locks)).await?;
     // New statements, which see what the locks' last holders have committed; sent together.
     let reads = try_join(
         try_join(key::find_all(client, wanted.keys(), age), sale::by_external_ids(client, wanted.ids())),

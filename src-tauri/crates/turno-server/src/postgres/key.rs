@@ -111,6 +111,15 @@ pub(super) async fn find_all(
     rows.iter().map(record).collect()
 }
 
+pub(super) const INSERT_ALL: &str = "INSERT INTO idempotency_key (scope_id, idempotency_key, fingerprint_version, full_fingerprint,
+            core_fingerprint, state, original_status, yupy_transaction_id, permanent_id, completed_at_ms)
+         SELECT scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
+            original_status, yupy_transaction_id, permanent_id, completed_at_ms
+         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bigint[],
+            $8::text[], $9::text[], $10::bigint[])
+            AS new (scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
+                original_status, yupy_transaction_id, permanent_id, completed_at_ms)";
+
 /// Write new keys. The index says so if one of them is there now. In their order, so that two batches never wait for
 /// each other.
 pub(super) async fn insert_all(
@@ -127,14 +136,7 @@ pub(super) async fn insert_all(
     let completed_at_ms = |state| (state != KeyState::InProgress).then_some(now.as_millisecond());
     execute(
         client,
-        "INSERT INTO idempotency_key (scope_id, idempotency_key, fingerprint_version, full_fingerprint,
-            core_fingerprint, state, original_status, yupy_transaction_id, permanent_id, completed_at_ms)
-         SELECT scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
-            original_status, yupy_transaction_id, permanent_id, completed_at_ms
-         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::bigint[],
-            $8::text[], $9::text[], $10::bigint[])
-            AS new (scope_id, idempotency_key, fingerprint_version, full_fingerprint, core_fingerprint, state,
-                original_status, yupy_transaction_id, permanent_id, completed_at_ms)",
+        INSERT_ALL,
         &[
             &row::column(&new, |(scope, ..)| scope.0),
             &row::column(&new, |(_, key, _)| key.as_str()),

@@ -55,26 +55,39 @@ pub(super) async fn lock(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Have the statements ready on this connection. From then on they are sent in the order in which they are first asked
+/// for, so that several can be under way without one overtaking another.
+pub(super) async fn prepare(client: &Client, statements: &[&str]) -> Result<()> {
+    for sql in statements {
+        client.prepare_cached(sql).await?;
+    }
+    Ok(())
+}
+
 /// Wait for the locks of these names in their order, and hold them until the commit.
 pub(super) async fn locks(client: &Client, names: &[&str]) -> Result<()> {
-    let sql =
-        "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS wanted (name)";
-    execute(client, sql, &[&names]).await?;
+    execute(client, LOCKS, &[&names]).await?;
     Ok(())
 }
 
 /// Those of the locks that nobody holds, held until the commit.
 pub(super) async fn try_locks(client: &Client, names: &[String]) -> Result<Vec<String>> {
-    let sql = "SELECT name FROM unnest($1::text[]) AS wanted (name)
-               WHERE pg_try_advisory_xact_lock(hashtextextended(name, 0))";
-    rows(client, sql, &[&names]).await?.iter().map(|row| get(row, "name")).collect()
+    rows(client, TRY_LOCKS, &[&names]).await?.iter().map(|row| get(row, "name")).collect()
 }
 
 /// For the rest of the transaction.
 pub(super) async fn lock_timeout(client: &Client, ms: u32) -> Result<()> {
-    execute(client, "SELECT set_config('lock_timeout', $1, true)", &[&ms.to_string()]).await?;
+    execute(client, LOCK_TIMEOUT, &[&ms.to_string()]).await?;
     Ok(())
 }
+
+pub(super) const LOCKS: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS wanted (name)";
+
+pub(super) const TRY_LOCKS: &str = "SELECT name FROM unnest($1::text[]) AS wanted (name)
+     WHERE pg_try_advisory_xact_lock(hashtextextended(name, 0))";
+
+pub(super) const LOCK_TIMEOUT: &str = "SELECT set_config('lock_timeout', $1, true)";
 
 /// By a hash: two names that share one wait for each other, which is slower and never wrong.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
