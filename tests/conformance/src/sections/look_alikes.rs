@@ -23,6 +23,7 @@ section! { "look_alikes":
     empty_texts_are_no_signals covers G2 Rule Validation;
     names_are_compared_without_case_form_or_spaces covers G3 Rule;
     the_candidate_has_most_signals_and_then_is_nearest_in_time covers G3 BestCandidate;
+    a_text_may_be_long_and_identifies_all_the_same covers G3 Rule;
     an_integration_has_a_rule_of_its_own covers G2 G3 Everywhere;
     a_till_that_comes_back_sends_its_sales_in_one_second_and_none_is_asked_about covers G2 HoursApart;
 }
@@ -290,6 +291,39 @@ async fn the_candidate_has_most_signals_and_then_is_nearest_in_time(stage: Stage
     stage.create("third", &equal).await?.refused(409, SUSPECTED)?.with(json!({"error": {
         "candidate": {"yupy_transaction_id": near}, "candidates_count": 2,
     }}))?;
+    Ok(())
+}
+
+/// Longer than what an index of a database may hold, and without a pattern that it could shorten.
+fn long_text(stage: &Stage) -> String {
+    let mut state: u64 =
+        stage.id("seed").bytes().fold(7, |state, byte| state.wrapping_mul(31) + u64::from(byte));
+    std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + u8::try_from((state >> 33) % 26).expect("below 26"))
+    })
+    .take(5_000)
+    .collect()
+}
+
+async fn a_text_may_be_long_and_identifies_all_the_same(stage: Stage) -> Result<()> {
+    let text = long_text(&stage);
+    let fields = [
+        ("device", json!({"device_id": text})),
+        ("name", json!({"buyer_name": text, "context": {"seat": null}})),
+        ("seat", json!({"context": {"seat": text}})),
+        ("order", json!({"context": {"seat": null, "order": text}})),
+        ("reference", json!({"context": {"seat": null, "custom_reference_2": text}})),
+    ];
+    for (cents, (field, long)) in (60..).zip(fields) {
+        let sale = |label: &str| {
+            let mut sale = stage.sale(&format!("{label}-{field}"), long.clone());
+            sale["amount"] = json!(stage.amount(cents));
+            sale
+        };
+        stage.create(&format!("k1-{field}"), &sale("A")).await?.expect(201)?;
+        stage.create(&format!("k2-{field}"), &sale("B")).await?.refused(409, SUSPECTED)?;
+    }
     Ok(())
 }
 

@@ -49,9 +49,10 @@ pub(super) async fn find(
     let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
     let clues = clues(asked, rule);
     let [route, seat, order, product, service, reference_1, reference_2] = &telling(asked);
-    let searches = clues
-        .iter()
-        .flat_map(|Clue { signal, value }| statements(*signal).iter().map(move |sql| (sql, value)));
+    let searches = clues.iter().flat_map(|Clue { signal, value }| {
+        let long = if value.len() > INDEXED_BYTES { statements_for_long(*signal) } else { &[] };
+        statements(*signal).iter().chain(long).map(move |sql| (sql, value))
+    });
     let searches = searches.map(|(sql, value)| async move {
         let values: row::Values<'_> = &[
             &scope.0,
@@ -107,9 +108,11 @@ pub(super) async fn find_all(
     client: &Client,
     wanted: &BTreeMap<Signal, Vec<WantedClue>>,
 ) -> Result<Vec<(ScopeNumber, StoredSale)>> {
-    let searches = wanted
-        .iter()
-        .flat_map(|(signal, wanted)| statements_for_all(*signal).iter().map(move |sql| (sql, wanted)));
+    let searches = wanted.iter().flat_map(|(signal, wanted)| {
+        let any_long = wanted.iter().any(|clue| clue.value.len() > INDEXED_BYTES);
+        let long = if any_long { statements_for_all_long(*signal) } else { &[] };
+        statements_for_all(*signal).iter().chain(long).map(move |sql| (sql, wanted))
+    });
     let searches = searches.map(|(sql, wanted)| async move {
         let values: row::Values<'_> = &[
             &row::column(wanted, |clue| clue.scope.0),
@@ -136,22 +139,74 @@ pub(super) async fn find_all(
     Ok(found.into_iter().map(|((scope, _), sale)| (ScopeNumber(scope), sale)).collect())
 }
 
+/// An index cannot hold a text of any length, and holds none that is longer. Nobody means such a text, but whoever sends
+/// one gets an answer: it is searched among the sales of one amount.
+const INDEXED_BYTES: usize = 512;
+
+/// For values longer than [`INDEXED_BYTES`], besides [`statements`], which pass over them.
+fn statements_for_long(signal: Signal) -> &'static [&'static str] {
+    match signal {
+        Signal::BuyerName => &[search!(
+            "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) > 512"
+        )],
+        Signal::Seat => &[search!("seat = $6 AND octet_length(seat) > 512")],
+        Signal::Order => &[search!("\"order\" = $6 AND octet_length(\"order\") > 512")],
+        Signal::CustomReference2 => {
+            &[search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) > 512")]
+        }
+        Signal::Amount
+        | Signal::Currency
+        | Signal::ShiftId
+        | Signal::DeviceId
+        | Signal::Route
+        | Signal::Product
+        | Signal::Service
+        | Signal::CustomReference1 => &[],
+    }
+}
+
+/// As [`statements_for_long`].
+fn statements_for_all_long(signal: Signal) -> &'static [&'static str] {
+    match signal {
+        Signal::BuyerName => &[search_all!(
+            "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) > 512"
+        )],
+        Signal::Seat => &[search_all!("seat = value AND octet_length(seat) > 512")],
+        Signal::Order => &[search_all!("\"order\" = value AND octet_length(\"order\") > 512")],
+        Signal::CustomReference2 => {
+            &[search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) > 512")]
+        }
+        Signal::Amount
+        | Signal::Currency
+        | Signal::ShiftId
+        | Signal::DeviceId
+        | Signal::Route
+        | Signal::Product
+        | Signal::Service
+        | Signal::CustomReference1 => &[],
+    }
+}
+
 /// As [`statements`].
 fn statements_for_all(signal: Signal) -> &'static [&'static str] {
     match signal {
         Signal::BuyerName => &[
-            search_all!("buyer_name IS NOT NULL AND buyer_name_folded = value"),
+            search_all!(
+                "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) <= 512"
+            ),
             search_all!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND value IS NOT NULL"),
         ],
         Signal::ShiftId => &[search_all!("shift_id = value")],
         Signal::DeviceId => &[search_all!("device_id = value")],
         Signal::Route => &[search_all!("route = value")],
-        Signal::Seat => &[search_all!("seat = value")],
-        Signal::Order => &[search_all!("\"order\" = value")],
+        Signal::Seat => &[search_all!("seat = value AND octet_length(seat) <= 512")],
+        Signal::Order => &[search_all!("\"order\" = value AND octet_length(\"order\") <= 512")],
         Signal::Product => &[search_all!("product = value")],
         Signal::Service => &[search_all!("service = value")],
         Signal::CustomReference1 => &[search_all!("custom_reference_1 = value")],
-        Signal::CustomReference2 => &[search_all!("custom_reference_2 = value")],
+        Signal::CustomReference2 => {
+            &[search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) <= 512")]
+        }
         Signal::Amount | Signal::Currency => &[search_all!("value IS NOT NULL")],
     }
 }
@@ -161,18 +216,22 @@ fn statements_for_all(signal: Signal) -> &'static [&'static str] {
 fn statements(signal: Signal) -> &'static [&'static str] {
     match signal {
         Signal::BuyerName => &[
-            search!("buyer_name IS NOT NULL AND buyer_name_folded = $6"),
+            search!(
+                "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) <= 512"
+            ),
             search!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND $6::text IS NOT NULL"),
         ],
         Signal::ShiftId => &[search!("shift_id = $6")],
         Signal::DeviceId => &[search!("device_id = $6")],
         Signal::Route => &[search!("route = $6")],
-        Signal::Seat => &[search!("seat = $6")],
-        Signal::Order => &[search!("\"order\" = $6")],
+        Signal::Seat => &[search!("seat = $6 AND octet_length(seat) <= 512")],
+        Signal::Order => &[search!("\"order\" = $6 AND octet_length(\"order\") <= 512")],
         Signal::Product => &[search!("product = $6")],
         Signal::Service => &[search!("service = $6")],
         Signal::CustomReference1 => &[search!("custom_reference_1 = $6")],
-        Signal::CustomReference2 => &[search!("custom_reference_2 = $6")],
+        Signal::CustomReference2 => {
+            &[search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) <= 512")]
+        }
         Signal::Amount | Signal::Currency => &[search!("$6::text IS NOT NULL")],
     }
 }

@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "payments", sql: include_str!("schema/0002_payments.sql") },
     Migration { version: 3, name: "clues", sql: include_str!("schema/0003_clues.sql") },
     Migration { version: 4, name: "not folded", sql: include_str!("schema/0004_not_folded.sql") },
+    Migration { version: 5, name: "long devices", sql: include_str!("schema/0005_long_devices.sql") },
 ];
 
 /// What nobody else in the same database locks: `turno` and a number.

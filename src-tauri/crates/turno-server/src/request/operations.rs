@@ -131,10 +131,15 @@ pub enum WebhookStatus {
     Declined,
 }
 
+/// As long as a key may be (row B2): it is one.
+const EVENT_ID_BYTES: usize = 255;
+
 pub fn read_webhook(body: &Value) -> Result<WebhookEvent, Faults> {
     let mut fields = Fields::of(body)?;
     let not_empty = |text: &str| if text.is_empty() { Err("empty") } else { Ok(text.to_owned()) };
-    let event_id = fields.required("event_id", not_empty);
+    let event_id = fields.required("event_id", |text| {
+        if text.len() > EVENT_ID_BYTES { Err("too_long") } else { not_empty(text) }
+    });
     let acquirer_payment_id = fields.required("acquirer_payment_id", not_empty);
     let status = fields.required("status", |text| match text {
         "approved" => Ok(WebhookStatus::Approved),
