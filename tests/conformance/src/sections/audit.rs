@@ -10,7 +10,10 @@ section! { "audit":
 }
 
 async fn the_audit_is_paged_and_each_row_is_chained_to_the_one_before(stage: Stage) -> Result<()> {
-    stage.created("k", &stage.sale("E", json!({}))).await?;
+    // Two rows at least, whoever else is there: one alone follows nothing.
+    for (key, cents) in [("k1", 1), ("k2", 2)] {
+        stage.created(key, &stage.sale(key, json!({"amount": stage.amount(cents)}))).await?;
+    }
     let rows = stage.all(Role::Manager, "/v1/audit", &[("limit", "500")]).await?;
     let hash = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
     for pair in rows.windows(2) {
