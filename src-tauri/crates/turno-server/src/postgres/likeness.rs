@@ -50,8 +50,8 @@ pub(super) async fn find(
     let clues = clues(asked, rule);
     let [route, seat, order, product, service, reference_1, reference_2] = &telling(asked);
     let searches = clues.iter().flat_map(|Clue { signal, value }| {
-        let long = if value.len() > INDEXED_BYTES { statements_for_long(*signal) } else { &[] };
-        statements(*signal).iter().chain(long).map(move |sql| (sql, value))
+        let fitting = statements(*signal).iter().filter(|(length, _)| length.fits(value));
+        fitting.map(move |(_, sql)| (sql, value))
     });
     let searches = searches.map(|(sql, value)| async move {
         let values: row::Values<'_> = &[
@@ -109,9 +109,9 @@ pub(super) async fn find_all(
     wanted: &BTreeMap<Signal, Vec<WantedClue>>,
 ) -> Result<Vec<(ScopeNumber, StoredSale)>> {
     let searches = wanted.iter().flat_map(|(signal, wanted)| {
-        let any_long = wanted.iter().any(|clue| clue.value.len() > INDEXED_BYTES);
-        let long = if any_long { statements_for_all_long(*signal) } else { &[] };
-        statements_for_all(*signal).iter().chain(long).map(move |sql| (sql, wanted))
+        let any = |length: Length| wanted.iter().any(|clue| length.fits(&clue.value));
+        let fitting = statements_for_all(*signal).iter().filter(move |(length, _)| any(*length));
+        fitting.map(move |(_, sql)| (sql, wanted))
     });
     let searches = searches.map(|(sql, wanted)| async move {
         let values: row::Values<'_> = &[
@@ -143,96 +143,117 @@ pub(super) async fn find_all(
 /// one gets an answer: it is searched among the sales of one amount.
 const INDEXED_BYTES: usize = 512;
 
-/// For values longer than [`INDEXED_BYTES`], besides [`statements`], which pass over them.
-fn statements_for_long(signal: Signal) -> &'static [&'static str] {
-    match signal {
-        Signal::BuyerName => &[search!(
-            "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) > 512"
-        )],
-        Signal::Seat => &[search!("seat = $6 AND octet_length(seat) > 512")],
-        Signal::Order => &[search!("\"order\" = $6 AND octet_length(\"order\") > 512")],
-        Signal::CustomReference2 => {
-            &[search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) > 512")]
+/// For how long a value a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    Any,
+    /// Up to [`INDEXED_BYTES`].
+    Indexed,
+    Longer,
+}
+
+impl Length {
+    fn fits(self, value: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Indexed => value.len() <= INDEXED_BYTES,
+            Self::Longer => value.len() > INDEXED_BYTES,
         }
-        Signal::Amount
-        | Signal::Currency
-        | Signal::ShiftId
-        | Signal::DeviceId
-        | Signal::Route
-        | Signal::Product
-        | Signal::Service
-        | Signal::CustomReference1 => &[],
     }
 }
 
-/// As [`statements_for_long`].
-fn statements_for_all_long(signal: Signal) -> &'static [&'static str] {
-    match signal {
-        Signal::BuyerName => &[search_all!(
-            "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) > 512"
-        )],
-        Signal::Seat => &[search_all!("seat = value AND octet_length(seat) > 512")],
-        Signal::Order => &[search_all!("\"order\" = value AND octet_length(\"order\") > 512")],
-        Signal::CustomReference2 => {
-            &[search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) > 512")]
-        }
-        Signal::Amount
-        | Signal::Currency
-        | Signal::ShiftId
-        | Signal::DeviceId
-        | Signal::Route
-        | Signal::Product
-        | Signal::Service
-        | Signal::CustomReference1 => &[],
-    }
-}
+type Statement = (Length, &'static str);
 
 /// As [`statements`].
-fn statements_for_all(signal: Signal) -> &'static [&'static str] {
+fn statements_for_all(signal: Signal) -> &'static [Statement] {
     match signal {
         Signal::BuyerName => &[
-            search_all!(
-                "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) <= 512"
+            (
+                Length::Indexed,
+                search_all!(
+                    "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) <= 512"
+                ),
             ),
-            search_all!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND value IS NOT NULL"),
+            (
+                Length::Longer,
+                search_all!(
+                    "buyer_name IS NOT NULL AND buyer_name_folded = value AND octet_length(buyer_name_folded) > 512"
+                ),
+            ),
+            (
+                Length::Any,
+                search_all!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND value IS NOT NULL"),
+            ),
         ],
-        Signal::ShiftId => &[search_all!("shift_id = value")],
-        Signal::DeviceId => &[search_all!("device_id = value")],
-        Signal::Route => &[search_all!("route = value")],
-        Signal::Seat => &[search_all!("seat = value AND octet_length(seat) <= 512")],
-        Signal::Order => &[search_all!("\"order\" = value AND octet_length(\"order\") <= 512")],
-        Signal::Product => &[search_all!("product = value")],
-        Signal::Service => &[search_all!("service = value")],
-        Signal::CustomReference1 => &[search_all!("custom_reference_1 = value")],
-        Signal::CustomReference2 => {
-            &[search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) <= 512")]
-        }
-        Signal::Amount | Signal::Currency => &[search_all!("value IS NOT NULL")],
+        Signal::ShiftId => &[(Length::Any, search_all!("shift_id = value"))],
+        Signal::DeviceId => &[(Length::Any, search_all!("device_id = value"))],
+        Signal::Route => &[(Length::Any, search_all!("route = value"))],
+        Signal::Seat => &[
+            (Length::Indexed, search_all!("seat = value AND octet_length(seat) <= 512")),
+            (Length::Longer, search_all!("seat = value AND octet_length(seat) > 512")),
+        ],
+        Signal::Order => &[
+            (Length::Indexed, search_all!("\"order\" = value AND octet_length(\"order\") <= 512")),
+            (Length::Longer, search_all!("\"order\" = value AND octet_length(\"order\") > 512")),
+        ],
+        Signal::Product => &[(Length::Any, search_all!("product = value"))],
+        Signal::Service => &[(Length::Any, search_all!("service = value"))],
+        Signal::CustomReference1 => &[(Length::Any, search_all!("custom_reference_1 = value"))],
+        Signal::CustomReference2 => &[
+            (
+                Length::Indexed,
+                search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) <= 512"),
+            ),
+            (
+                Length::Longer,
+                search_all!("custom_reference_2 = value AND octet_length(custom_reference_2) > 512"),
+            ),
+        ],
+        Signal::Amount | Signal::Currency => &[(Length::Any, search_all!("value IS NOT NULL"))],
     }
 }
 
 /// What a clue is searched by. A sale from before names were folded may have any name, and is searched on its own: with
 /// both in one condition no index would serve. No rule identifies by amount and currency; whoever asks gets all of them.
-fn statements(signal: Signal) -> &'static [&'static str] {
+fn statements(signal: Signal) -> &'static [Statement] {
     match signal {
         Signal::BuyerName => &[
-            search!(
-                "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) <= 512"
+            (
+                Length::Indexed,
+                search!(
+                    "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) <= 512"
+                ),
             ),
-            search!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND $6::text IS NOT NULL"),
+            (
+                Length::Longer,
+                search!(
+                    "buyer_name IS NOT NULL AND buyer_name_folded = $6 AND octet_length(buyer_name_folded) > 512"
+                ),
+            ),
+            (
+                Length::Any,
+                search!("buyer_name IS NOT NULL AND buyer_name_folded IS NULL AND $6::text IS NOT NULL"),
+            ),
         ],
-        Signal::ShiftId => &[search!("shift_id = $6")],
-        Signal::DeviceId => &[search!("device_id = $6")],
-        Signal::Route => &[search!("route = $6")],
-        Signal::Seat => &[search!("seat = $6 AND octet_length(seat) <= 512")],
-        Signal::Order => &[search!("\"order\" = $6 AND octet_length(\"order\") <= 512")],
-        Signal::Product => &[search!("product = $6")],
-        Signal::Service => &[search!("service = $6")],
-        Signal::CustomReference1 => &[search!("custom_reference_1 = $6")],
-        Signal::CustomReference2 => {
-            &[search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) <= 512")]
-        }
-        Signal::Amount | Signal::Currency => &[search!("$6::text IS NOT NULL")],
+        Signal::ShiftId => &[(Length::Any, search!("shift_id = $6"))],
+        Signal::DeviceId => &[(Length::Any, search!("device_id = $6"))],
+        Signal::Route => &[(Length::Any, search!("route = $6"))],
+        Signal::Seat => &[
+            (Length::Indexed, search!("seat = $6 AND octet_length(seat) <= 512")),
+            (Length::Longer, search!("seat = $6 AND octet_length(seat) > 512")),
+        ],
+        Signal::Order => &[
+            (Length::Indexed, search!("\"order\" = $6 AND octet_length(\"order\") <= 512")),
+            (Length::Longer, search!("\"order\" = $6 AND octet_length(\"order\") > 512")),
+        ],
+        Signal::Product => &[(Length::Any, search!("product = $6"))],
+        Signal::Service => &[(Length::Any, search!("service = $6"))],
+        Signal::CustomReference1 => &[(Length::Any, search!("custom_reference_1 = $6"))],
+        Signal::CustomReference2 => &[
+            (Length::Indexed, search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) <= 512")),
+            (Length::Longer, search!("custom_reference_2 = $6 AND octet_length(custom_reference_2) > 512")),
+        ],
+        Signal::Amount | Signal::Currency => &[(Length::Any, search!("$6::text IS NOT NULL"))],
     }
 }
 
@@ -288,7 +309,8 @@ mod tests {
             (Signal::Order, "\"order\""),
             (Signal::CustomReference2, "custom_reference_2"),
         ] {
-            for sql in statements(signal).iter().chain(statements_for_all(signal)) {
+            let all = statements(signal).iter().chain(statements_for_all(signal));
+            for (_, sql) in all.filter(|(length, _)| *length != Length::Longer) {
                 client.batch_execute(&format!("DEALLOCATE ALL; PREPARE search AS {sql}")).await.unwrap();
                 let plan = format!("EXPLAIN EXECUTE search({})", ["NULL"; 13].join(", "));
                 let plan = client.query(&plan, &[]).await.unwrap();
