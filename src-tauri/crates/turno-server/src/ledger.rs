@@ -113,7 +113,7 @@ impl PageRequest {
 
 pub trait Ledger: Clone + Send + Sync + 'static {
     /// The keys of this server. The same for every process that serves the same store.
-    fn secrets(&self) -> &Secrets;
+    fn secrets(&self) -> Secrets;
 
     /// Whether requests can be served.
     fn ready(&self) -> impl Future<Output = Result<(), LedgerError>> + Send;
@@ -257,8 +257,8 @@ pub trait Administration: Ledger {
     /// Accept this token no more; whether it was accepted.
     fn revoke_credential(&self, token: TokenHash) -> impl Future<Output = Result<bool, AdminError>> + Send;
 
-    /// Sign new questions with a new secret. The one before it stays good for the questions that it signed; servers
-    /// read the secrets when they start.
+    /// Sign new questions with a new secret. The one before it stays good for the questions that it signed. Other
+    /// servers read the secrets again with their callers, a few seconds later.
     fn rotate_token_secret(&self) -> impl Future<Output = Result<(), AdminError>> + Send;
 
     fn put_enrolment_code(
@@ -279,8 +279,8 @@ pub trait Administration: Ledger {
         to: Box<dyn Write + Send>,
     ) -> impl Future<Output = Result<Summary, TransferError>> + Send;
 
-    /// Everything that an export holds, into a ledger that holds nothing yet. The secrets come along, and this value
-    /// goes on with its own: open the ledger again before it serves.
+    /// Everything that an export holds, into a ledger that holds nothing yet. The secrets come along: a
+    /// server reads them again before it knows anybody who came with them.
     fn import(
         &self,
         from: Box<dyn BufRead + Send>,

@@ -35,7 +35,7 @@ use deadpool_postgres::{Client, Pool};
 use jiff::SignedDuration;
 
 use crate::{
-    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets,
+    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::LastRead,
     sqlite::DEFAULT_KEY_RETENTION, world::World,
 };
 use books::{PostgresBooks, Sales};
@@ -53,7 +53,7 @@ pub const DEFAULT_POOL_SIZE: usize = 16;
 #[derive(Clone, Debug)]
 pub struct PostgresLedger {
     pool: Pool,
-    secrets: Secrets,
+    secrets: LastRead,
     world: World,
     key_retention: SignedDuration,
     lease: SignedDuration,
@@ -123,7 +123,7 @@ impl PostgresLedger {
         let secrets = secret::load_or_make(&client, now, fresh).await.map_err(LedgerError::from)?;
         Ok(Self {
             pool,
-            secrets,
+            secrets: LastRead::new(secrets),
             world,
             key_retention,
             lease,

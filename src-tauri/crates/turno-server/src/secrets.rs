@@ -2,7 +2,10 @@
 //!
 //! Invariant: they never leave this process; the store keeps them so that every start and every replica has the same.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -39,6 +42,26 @@ pub struct Secrets {
     pub fingerprint: SigningKey,
     /// The newest first. At most two: a rotation keeps the one before it, so that open questions stay good.
     pub tokens: Vec<(Generation, SigningKey)>,
+}
+
+/// The secrets as they were read last. Another process may rotate them or import others, so a ledger reads them again
+/// whenever it reads a caller: at most [`REMEMBERED`](crate::callers::REMEMBERED) later, and before the first request of
+/// a caller that came with them.
+#[derive(Clone, Debug)]
+pub(crate) struct LastRead(Arc<RwLock<Secrets>>);
+
+impl LastRead {
+    pub(crate) fn new(secrets: Secrets) -> Self {
+        Self(Arc::new(RwLock::new(secrets)))
+    }
+
+    pub(crate) fn get(&self) -> Secrets {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, secrets: Secrets) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = secrets;
+    }
 }
 
 impl Secrets {

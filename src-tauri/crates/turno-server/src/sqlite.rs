@@ -29,7 +29,7 @@ use rusqlite::Connection;
 use turno_sqlite::{Database, Migration, OpenError, Options, WriteError};
 
 use crate::{
-    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::Secrets, token, world::World,
+    callers::Callers, ledger::LedgerError, payment::DEFAULT_LEASE, secrets::LastRead, token, world::World,
 };
 use books::SqliteBooks;
 
@@ -47,7 +47,7 @@ pub const DEFAULT_KEY_RETENTION: SignedDuration = SignedDuration::from_hours(30 
 #[derive(Clone, Debug)]
 pub struct SqliteLedger {
     database: Database,
-    secrets: Secrets,
+    secrets: LastRead,
     world: World,
     key_retention: SignedDuration,
     lease: SignedDuration,
@@ -99,6 +99,7 @@ impl SqliteLedger {
             .map_err(|error| OpenLedgerError::Secrets(write_error(error)))?;
         let instance = token::hex(&world.random::<8>()).into();
         let callers = Callers::default();
+        let secrets = LastRead::new(secrets);
         Ok(Self { database, secrets, world, key_retention, lease, callers, instance })
     }
 

@@ -92,7 +92,8 @@ enum Task {
     /// Write the whole ledger to a new file that only its owner can read: it holds the server's secrets. Stop the
     /// servers first, or what they accept meanwhile is not in it.
     Export { file: PathBuf },
-    /// Take over an export of either store into a ledger that is empty, all of it or nothing. Start servers afterwards.
+    /// Take over an export of either store into a ledger that is empty, all of it or nothing. Servers
+    /// that run on it already go on with what comes.
     Import { file: PathBuf },
 }
 

@@ -80,6 +80,7 @@ impl Administration for PostgresLedger {
         let done = self
             .write(Sales::Read, async move |books| secret::rotate(books.client(), books.now(), fresh).await)
             .await;
+        self.callers.forget_all();
         Ok(done.map_err(LedgerError::from)?)
     }
 

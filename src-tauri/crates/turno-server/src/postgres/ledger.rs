@@ -12,7 +12,7 @@ use super::{
     creations::Told,
     credential,
     error::{Remedy, StoreError},
-    key, sale, transaction,
+    key, sale, secret, transaction,
 };
 use crate::{
     books::{Books, Challenge},
@@ -30,7 +30,7 @@ use crate::{
 
 impl PostgresLedger {
     fn desk(&self, caller: Caller) -> Desk {
-        Desk { caller, secrets: self.secrets.clone(), world: self.world.clone() }
+        Desk { caller, secrets: self.secrets.get(), world: self.world.clone() }
     }
 }
 
@@ -43,8 +43,8 @@ fn or_in_progress<T>(done: Result<T, StoreError>, in_progress: T) -> Result<T, L
 }
 
 impl Ledger for PostgresLedger {
-    fn secrets(&self) -> &Secrets {
-        &self.secrets
+    fn secrets(&self) -> Secrets {
+        self.secrets.get()
     }
 
     async fn ready(&self) -> Result<(), LedgerError> {
@@ -58,7 +58,10 @@ impl Ledger for PostgresLedger {
             Ok(caller) => return Ok(Some(caller)),
             Err(before) => before,
         };
-        let found = credential::find(&self.client().await?, &token).await?;
+        let client = self.client().await?;
+        let found = credential::find(&client, &token).await?;
+        // Afterwards: what came with the caller is there.
+        secret::load(&client).await?.into_iter().for_each(|secrets| self.secrets.set(secrets));
         if let Some(caller) = &found {
             self.callers.remember(token, caller, now, before);
         }

@@ -29,7 +29,7 @@ pub(super) async fn load_or_make(client: &Client, now: Timestamp, fresh: [[u8; 3
     load(client).await?.ok_or(StoreError::Missing("secret"))
 }
 
-async fn load(client: &Client) -> Result<Option<Secrets>> {
+pub(super) async fn load(client: &Client) -> Result<Option<Secrets>> {
     let fingerprint = row::row(
         client,
         "SELECT value FROM secret WHERE purpose = 'fingerprint' ORDER BY generation LIMIT 1",

@@ -67,7 +67,9 @@ impl Administration for SqliteLedger {
 
     async fn rotate_token_secret(&self) -> Result<(), AdminError> {
         let fresh = self.world.random();
-        Ok(self.write(move |books| secret::rotate(books.connection, books.now(), fresh)).await?)
+        let done = self.write(move |books| secret::rotate(books.connection, books.now(), fresh)).await;
+        self.callers.forget_all();
+        Ok(done?)
     }
 
     async fn put_enrolment_code(&self, new: NewEnrolmentCode) -> Result<(), AdminError> {

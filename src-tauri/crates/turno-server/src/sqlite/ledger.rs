@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use turno_domain::ids::Company;
 use turno_protocol::{audit::AuditRow, body::ChallengeView};
 
-use super::{SqliteLedger, audit, catalog, challenge, credential, key, sale};
+use super::{SqliteLedger, audit, catalog, challenge, credential, key, sale, secret};
 use crate::{
     books::{Books, Challenge, at_once},
     caller::{Caller, TokenHash},
@@ -22,13 +22,13 @@ use crate::{
 
 impl SqliteLedger {
     fn desk(&self, caller: Caller) -> Desk {
-        Desk { caller, secrets: self.secrets.clone(), world: self.world.clone() }
+        Desk { caller, secrets: self.secrets.get(), world: self.world.clone() }
     }
 }
 
 impl Ledger for SqliteLedger {
-    fn secrets(&self) -> &Secrets {
-        &self.secrets
+    fn secrets(&self) -> Secrets {
+        self.secrets.get()
     }
 
     async fn ready(&self) -> Result<(), LedgerError> {
@@ -41,7 +41,10 @@ impl Ledger for SqliteLedger {
             Ok(caller) => return Ok(Some(caller)),
             Err(before) => before,
         };
-        let found = self.read(move |connection| credential::find(connection, &token)).await?;
+        let (found, secrets) = self
+            .read(move |connection| Ok((credential::find(connection, &token)?, secret::load(connection)?)))
+            .await?;
+        secrets.into_iter().for_each(|secrets| self.secrets.set(secrets));
         if let Some(caller) = &found {
             self.callers.remember(token, caller, now, before);
         }

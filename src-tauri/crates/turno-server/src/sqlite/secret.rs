@@ -27,7 +27,7 @@ pub(super) fn load_or_make(
     load(connection)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
 }
 
-fn load(connection: &Connection) -> rusqlite::Result<Option<Secrets>> {
+pub(super) fn load(connection: &Connection) -> rusqlite::Result<Option<Secrets>> {
     let fingerprint = connection
         .query_row(
             "SELECT value FROM secret WHERE purpose = 'fingerprint' ORDER BY generation LIMIT 1",

@@ -51,6 +51,63 @@ async fn a_ledger_goes_on_in_sqlite() {
     new.close().await;
 }
 
+/// What a server holds that was started too early, on the empty target.
+async fn a_server_that_runs_already_goes_on_with_what_comes(
+    running: &impl Administration,
+    importer: &impl Administration,
+    export: &str,
+    told: &Told,
+) {
+    Client::of(running.clone()).create("k1", sale("E-1", "12A")).await.refused(401, "unauthenticated");
+    importer.import(read(export)).await.unwrap();
+    goes_on(running, told).await;
+}
+
+#[tokio::test]
+async fn an_import_counts_for_servers_that_run_already() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = sqlite(folder.path(), "old.db").await;
+    let told = trade(&old).await;
+    let export = export(&old).await;
+    let [running, importer] = [sqlite(folder.path(), "new.db").await, sqlite(folder.path(), "new.db").await];
+    a_server_that_runs_already_goes_on_with_what_comes(&running, &importer, &export, &told).await;
+    let Some(database) = database() else { return };
+    let [running, importer] = [open(&database).await, open(&database).await];
+    a_server_that_runs_already_goes_on_with_what_comes(&running, &importer, &export, &told).await;
+}
+
+async fn before_the_rotation(ledger: &impl Administration) {
+    furnish(ledger).await;
+    Client::of(ledger.clone()).create("k1", sale("E-1", "12A")).await.expect(201);
+    ledger.rotate_token_secret().await.unwrap();
+}
+
+/// `later` was opened after the rotation, so what it asks is signed with a secret that `earlier` did not find.
+async fn what_is_asked_later_is_confirmed_at_the_earlier(
+    earlier: &impl Administration,
+    later: &impl Administration,
+) {
+    let till = Client::of(later.clone());
+    let asked = till.create("k2", sale("E-2", "12A")).await.refused(409, "possible_duplicate_transaction");
+    let mut confirmed = sale("E-2", "12A");
+    confirmed["duplicate_confirmation_token"] = asked.text("/error/duplicate_confirmation_token").into();
+    Client::of(earlier.clone()).create("k3", confirmed).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_rotated_secret_counts_for_servers_that_run_already() {
+    let folder = tempfile::tempdir().unwrap();
+    let earlier = sqlite(folder.path(), "ledger.db").await;
+    before_the_rotation(&sqlite(folder.path(), "ledger.db").await).await;
+    let later = sqlite(folder.path(), "ledger.db").await;
+    what_is_asked_later_is_confirmed_at_the_earlier(&earlier, &later).await;
+    let Some(database) = database() else { return };
+    let earlier = open(&database).await;
+    before_the_rotation(&open(&database).await).await;
+    let later = open(&database).await;
+    what_is_asked_later_is_confirmed_at_the_earlier(&earlier, &later).await;
+}
+
 #[tokio::test]
 async fn an_export_of_an_import_is_the_same_file() {
     let Some(database) = database() else { return };
