@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("turno-bench", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-server", "turno-postgres"]),
     ("turno-crash", &["turno-sqlite", "turno-till"]),
+    ("turno-judge", &["turno-domain", "turno-protocol", "turno-server"]),
     ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("xtask", &[]),
 ];

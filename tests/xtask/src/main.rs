@@ -13,6 +13,7 @@ mod bench;
 mod bindings;
 mod contract;
 mod crash;
+mod judge;
 mod process;
 mod run;
 mod schemathesis;
@@ -46,6 +47,8 @@ enum Command {
     Sim(sim::Args),
     /// Cut the power under the till's database; ends with one line of JSON.
     Crash(crash::Args),
+    /// Judge the question about possible duplicates on labelled days; ends with one line of JSON.
+    Judge(judge::Args),
     /// Measure speed beside what it is compared to; ends with one line of JSON.
     Bench(bench::Args),
 }
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Contract(args) => contract::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Crash(args) => crash::run(&args),
+        Command::Judge(args) => judge::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match done {
