@@ -25,4 +25,5 @@ pub const COMMANDS: &[&str] = &[
     "decide",
     "set_practice_line",
     "set_language",
+    "set_appearance",
 ];

@@ -7,8 +7,8 @@ use tauri::{Runtime, State};
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, CreateManagerRequest, Decide, DraftOpened, Frame, Offer,
     OpenShiftRequest, PageRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review,
-    SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetLanguageRequest,
-    SetPracticeLineRequest, UnlockRequest,
+    SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest,
+    SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -41,6 +41,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         decide,
         set_practice_line,
         set_language,
+        set_appearance,
     ]
 }
 
@@ -157,6 +158,11 @@ async fn set_practice_line(desk: State<'_, Desk>, request: SetPracticeLineReques
 #[tauri::command]
 async fn set_language(desk: State<'_, Desk>, request: SetLanguageRequest) -> Answer<Frame> {
     desk.set_language(request).await
+}
+
+#[tauri::command]
+async fn set_appearance(desk: State<'_, Desk>, request: SetAppearanceRequest) -> Answer<Frame> {
+    desk.set_appearance(request).await
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, watch};
 use turno_till::view::{
-    ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest,
-    Phase, Problem, ProblemCode, SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+    Appearance, ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest,
+    PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest, SetLanguageRequest,
+    SetPracticeLineRequest, UnlockRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -171,6 +172,7 @@ impl Desk {
         Frame {
             phase,
             language: self.language(),
+            appearance: self.appearance(),
             device_id: None,
             currency: CURRENCY.to_owned(),
             status: None,
@@ -182,6 +184,11 @@ impl Desk {
     fn language(&self) -> Language {
         let opened = self.opened.get().and_then(|opened| opened.as_ref().ok());
         opened.and_then(|opened| opened.folder.language()).or(self.options.lang).unwrap_or(Language::Es)
+    }
+
+    fn appearance(&self) -> Appearance {
+        let opened = self.opened.get().and_then(|opened| opened.as_ref().ok());
+        opened.map(|opened| opened.folder.appearance()).unwrap_or_default()
     }
 
     // --- commands that end in a new frame ---------------------------------------------------
@@ -285,6 +292,11 @@ impl Desk {
         practice.ok_or(ProblemCode::NotAllowedNow)?.set_line(request.line)?;
         // The status bar must not go on showing the line of before; what is found out comes as a change.
         tauri::async_runtime::spawn(async move { till.send_now().await });
+        self.frame().await
+    }
+
+    pub async fn set_appearance(&self, request: SetAppearanceRequest) -> Result<Frame, Problem> {
+        self.opened().await?.folder.choose_appearance(request.appearance)?;
         self.frame().await
     }
 

@@ -8,13 +8,15 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use turno_till::view::Language;
+use turno_till::view::{Appearance, Language, TextSize, Theme};
 
 use crate::word;
 
 const LOCK_FILE: &str = "lock";
 const PROFILE_FILE: &str = "profile";
 const LANGUAGE_FILE: &str = "language";
+const THEME_FILE: &str = "theme";
+const TEXT_SIZE_FILE: &str = "text-size";
 
 /// Which of the two lives of a data folder is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,22 @@ const fn language_word(language: Language) -> &'static str {
     match language {
         Language::Es => "es",
         Language::En => "en",
+    }
+}
+
+const fn theme_word(theme: Theme) -> &'static str {
+    match theme {
+        Theme::Light => "light",
+        Theme::Dark => "dark",
+        Theme::HighContrast => "high-contrast",
+    }
+}
+
+const fn text_size_word(size: TextSize) -> &'static str {
+    match size {
+        TextSize::Normal => "normal",
+        TextSize::Large => "large",
+        TextSize::Largest => "largest",
     }
 }
 
@@ -91,6 +109,29 @@ impl DataFolder {
 
     pub fn choose_language(&self, language: Language) -> Result<(), FolderError> {
         Ok(word::write(&self.path.join(LANGUAGE_FILE), language_word(language))?)
+    }
+
+    /// What was chosen, and the usual for what was not.
+    pub fn appearance(&self) -> Appearance {
+        let (theme, size) =
+            (word::read(&self.path.join(THEME_FILE)), word::read(&self.path.join(TEXT_SIZE_FILE)));
+        let themes = [Theme::Light, Theme::Dark, Theme::HighContrast];
+        let sizes = [TextSize::Normal, TextSize::Large, TextSize::Largest];
+        Appearance {
+            theme: themes
+                .into_iter()
+                .find(|known| theme.as_deref() == Some(theme_word(*known)))
+                .unwrap_or_default(),
+            text_size: sizes
+                .into_iter()
+                .find(|known| size.as_deref() == Some(text_size_word(*known)))
+                .unwrap_or_default(),
+        }
+    }
+
+    pub fn choose_appearance(&self, appearance: Appearance) -> Result<(), FolderError> {
+        word::write(&self.path.join(THEME_FILE), theme_word(appearance.theme))?;
+        Ok(word::write(&self.path.join(TEXT_SIZE_FILE), text_size_word(appearance.text_size))?)
     }
 
     /// Where everything of a profile lives.
@@ -155,6 +196,12 @@ mod tests {
         data.choose_language(Language::En).unwrap();
         assert_eq!((data.profile(), data.language()), (Some(Profile::Practice), Some(Language::En)));
         assert_ne!(data.of(Profile::Practice), data.of(Profile::Live));
+        let appearance = Appearance { theme: Theme::HighContrast, text_size: TextSize::Largest };
+        assert_eq!(data.appearance(), Appearance::default());
+        data.choose_appearance(appearance).unwrap();
+        assert_eq!(data.appearance(), appearance);
+        std::fs::write(folder.path().join(THEME_FILE), "pink\n").unwrap();
+        assert_eq!(data.appearance(), Appearance { theme: Theme::Light, ..appearance }, "no such theme");
         for _ in 0..2 {
             data.forget_profile().unwrap();
             assert_eq!((data.profile(), data.language()), (None, Some(Language::En)));

@@ -46,6 +46,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['decide', 'decide', 'request'],
   ['setPracticeLine', 'set_practice_line', 'request'],
   ['setLanguage', 'set_language', 'request'],
+  ['setAppearance', 'set_appearance', 'request'],
 ];
 
 test.each(commands)('%s is the command %s with %s', async (method, command, takes) => {

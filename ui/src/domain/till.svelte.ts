@@ -2,6 +2,7 @@
  * The frame of the screen: where the program stands, and the commands that move it. Invariant: a frame that was
  * read before a command answered never replaces the command's own answer.
  */
+import type { Appearance } from '../bindings/Appearance';
 import type { ConnectionState } from '../bindings/ConnectionState';
 import type { Frame } from '../bindings/Frame';
 import type { Language } from '../bindings/Language';
@@ -90,6 +91,7 @@ export class Till {
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));
+  setAppearance = (appearance: Appearance) => this.#command(() => this.host.setAppearance({ appearance }));
   setLanguage = (language: Language) => this.#command(() => this.host.setLanguage({ language }));
 
   #changed(): void {

@@ -22,6 +22,7 @@ import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
 import type { SeatMap } from '../bindings/SeatMap';
 import type { SeatMapRequest } from '../bindings/SeatMapRequest';
 import type { SendReport } from '../bindings/SendReport';
+import type { SetAppearanceRequest } from '../bindings/SetAppearanceRequest';
 import type { SetLanguageRequest } from '../bindings/SetLanguageRequest';
 import type { SetPracticeLineRequest } from '../bindings/SetPracticeLineRequest';
 import type { UnlockRequest } from '../bindings/UnlockRequest';
@@ -50,6 +51,7 @@ export interface Host {
   decide(request: Decide): Promise<Frame>;
   setPracticeLine(request: SetPracticeLineRequest): Promise<Frame>;
   setLanguage(request: SetLanguageRequest): Promise<Frame>;
+  setAppearance(request: SetAppearanceRequest): Promise<Frame>;
   /** Calls back whenever what is on the screen may be out of date; the answer stops it. */
   onChanged(listener: () => void): () => void;
 }

@@ -31,6 +31,7 @@ export const tauriHost: Host = {
   decide: (request) => invoke('decide', { request }),
   setPracticeLine: (request) => invoke('set_practice_line', { request }),
   setLanguage: (request) => invoke('set_language', { request }),
+  setAppearance: (request) => invoke('set_appearance', { request }),
   onChanged: (listener) => {
     // Without hints the page still reads the frame now and then, so a refused subscription is no reason to fail.
     const stopping = listen(CHANGED, listener).catch(() => () => undefined);

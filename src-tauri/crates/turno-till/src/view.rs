@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+mod appearance;
 mod reconciliation;
 mod request;
+pub use appearance::*;
 pub use reconciliation::*;
 pub use request::*;
 
@@ -571,6 +573,7 @@ pub enum Phase {
 pub struct Frame {
     pub phase: Phase,
     pub language: Language,
+    pub appearance: Appearance,
     /// e.g. `D03`; null before set-up.
     pub device_id: Option<String>,
     pub currency: String,

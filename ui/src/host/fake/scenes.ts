@@ -1,6 +1,7 @@
 /**
  * Where the in-memory till stands when the page opens, chosen by `?scene=` in the address: `welcome`, `manager`,
- * `locked`, `shift`, `selling`, `busy`, or the code of a problem at start, e.g. `?scene=folder_in_use`.
+ * `locked`, `shift`, `selling`, `busy`, or the code of a problem at start, e.g. `?scene=folder_in_use`. With
+ * `&theme=` and `&size=` it looks as it would under that choice.
  */
 import type { Charge } from '../../bindings/Charge';
 import type { LookAlikePolicy } from '../../bindings/LookAlikePolicy';

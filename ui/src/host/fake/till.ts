@@ -3,6 +3,7 @@
  * enough to the real one that the whole screen can be opened in a browser and tested. It keeps nothing and reaches
  * nobody.
  */
+import type { Appearance } from '../../bindings/Appearance';
 import type { Charge } from '../../bindings/Charge';
 import type { ChargeOutcome } from '../../bindings/ChargeOutcome';
 import type { Checkout } from '../../bindings/Checkout';
@@ -40,6 +41,7 @@ const ANSWER_MS = 900;
 export class FakeTill implements Host {
   #phase: Phase = { phase: 'welcome' };
   #language: Language = 'es';
+  #appearance: Appearance = { theme: 'light', text_size: 'normal' };
   #people: Person[] = [CASHIER, MANAGER];
   #pins: Record<string, string> = { ...PINS };
   #practice = false;
@@ -263,6 +265,12 @@ export class FakeTill implements Host {
       return this.#frame();
     });
 
+  setAppearance: Host['setAppearance'] = ({ appearance }) =>
+    this.#answer('set_appearance', () => {
+      this.#appearance = appearance;
+      return this.#frame();
+    });
+
   setLanguage: Host['setLanguage'] = ({ language }) =>
     this.#answer('set_language', () => {
       this.#language = language;
@@ -352,6 +360,7 @@ export class FakeTill implements Host {
     return {
       phase: this.#phase,
       language: this.#language,
+      appearance: this.#appearance,
       device_id: enrolled ? 'D03' : null,
       currency: 'PEN',
       status: enrolled
