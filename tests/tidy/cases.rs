@@ -8,12 +8,13 @@ use std::ops::RangeInclusive;
 use turno_tests::tree::root;
 
 /// The parts of the list that a till without a screen can show.
-const PARTS: [(&str, RangeInclusive<u32>); 6] = [
+const PARTS: [(&str, RangeInclusive<u32>); 7] = [
     ("duplicates after a retry", 1..=18),
     ("lost sales", 19..=28),
     ("a stuck queue", 29..=37),
     ("numbers", 38..=42),
     ("clock, network, people", 50..=54),
+    ("printing", 55..=58),
     ("storage", 64..=66),
 ];
 
@@ -65,7 +66,7 @@ const CASES: &[Case] = &[
         ],
     ),
     case(5, &[("TILL/cases", &["lost_replies_double_no_kind_of_sale_and_no_line_of_a_ticket"])]),
-    part(6, &[], "printing"),
+    case(6, &[("TILL/printing", &["a_reprint_says_which_copy_it_is_and_sends_nothing"])]),
     part(
         7,
         &[
@@ -155,13 +156,21 @@ const CASES: &[Case] = &[
             ("CRASH/power", &["a_power_cut_at_any_moment_loses_nothing_that_anybody_was_told"]),
         ],
     ),
-    part(
+    case(
         20,
-        &[("CRASH/power", &["a_power_cut_at_any_moment_loses_nothing_that_anybody_was_told"])],
-        "printing: when a ticket was printed",
+        &[
+            ("CRASH/power", &["a_power_cut_at_any_moment_loses_nothing_that_anybody_was_told"]),
+            ("TILL/printing", &["a_till_that_ends_in_mid_ticket_asks_and_does_not_print_it_again"]),
+        ],
     ),
     part(21, &[], "a test in the real window that empties the page's own folder"),
-    part(22, &[], "printing"),
+    case(
+        22,
+        &[(
+            "TILL/printing",
+            &["three_sales_without_a_printer_are_three_tickets_to_print_and_each_comes_out_once"],
+        )],
+    ),
     case(23, &[("TILL/cases", &["a_line_that_drops_after_three_of_ten_leaves_seven_that_go_by_themselves"])]),
     case(
         24,
@@ -274,6 +283,43 @@ const CASES: &[Case] = &[
     ),
     case(54, &[("TILL/cases", &["whoever_takes_over_offline_finds_every_pending_sale_of_the_one_before"])]),
     case(
+        55,
+        &[(
+            "TILL/printing",
+            &["three_sales_without_a_printer_are_three_tickets_to_print_and_each_comes_out_once"],
+        )],
+    ),
+    case(
+        56,
+        &[
+            ("PRINT/device/tests", &["four_troubles_have_four_names"]),
+            ("TILL/printing", &["four_troubles_are_told_apart"]),
+        ],
+    ),
+    case(
+        57,
+        &[
+            (
+                "PRINT/escpos/tests",
+                &[
+                    "spanish_comes_out_as_written_on_every_profile_that_has_a_code_page",
+                    "a_line_that_the_code_page_lacks_is_drawn_and_its_neighbours_are_not",
+                ],
+            ),
+            (
+                "TILL/printing",
+                &["the_test_page_shows_letters_width_and_code_and_is_previewed_before_it_is_kept"],
+            ),
+        ],
+    ),
+    case(
+        58,
+        &[(
+            "TILL/printing",
+            &["three_sales_without_a_printer_are_three_tickets_to_print_and_each_comes_out_once"],
+        )],
+    ),
+    case(
         64,
         &[
             (
@@ -293,6 +339,7 @@ const CASES: &[Case] = &[
 fn path(short: &str) -> String {
     match short.split_once('/') {
         Some(("TILL", name)) => format!("{TILL}{name}.rs"),
+        Some(("PRINT", name)) => format!("src-tauri/crates/turno-print/src/{name}.rs"),
         Some(("WINDOW", name)) => format!("{WINDOW}{name}.rs"),
         Some(("CRASH", name)) => format!("{CRASH}{name}.rs"),
         None if short == "ANSWERS" => ANSWERS.to_owned(),

@@ -145,6 +145,11 @@ export const en: Messages = {
     question_changed: () => 'YUPY’s question changed. Look at the new data and decide again.',
     not_in_review: () => 'This sale no longer waits for a decision.',
     money_handling_required: () => 'Say what happened to the money.',
+    printer_missing: () => 'This till has no printer. A manager chooses one in Settings.',
+    printer_settings_invalid: (what) =>
+      what === 'address' || what === 'path'
+        ? 'Look at the printer’s address: it cannot be used like this.'
+        : 'Look at the printer’s settings: its width and the text at the bottom.',
     not_found: () => 'Not found.',
     not_allowed_now: () => 'This cannot be done now.',
     outcome_unknown: () =>

@@ -156,6 +156,11 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   question_changed: () => 'La pregunta de YUPY cambió. Revise los datos nuevos y decida otra vez.',
   not_in_review: () => 'Esta venta ya no espera una decisión.',
   money_handling_required: () => 'Diga qué pasó con el dinero.',
+  printer_missing: () => 'Esta caja no tiene impresora. Un encargado la elige en Ajustes.',
+  printer_settings_invalid: (what) =>
+    what === 'address' || what === 'path'
+      ? 'Revise la dirección de la impresora: no se puede usar así.'
+      : 'Revise los datos de la impresora: ancho y texto al pie.',
   not_found: () => 'No se encontró.',
   not_allowed_now: () => 'Ahora no se puede hacer esto.',
   outcome_unknown: () =>

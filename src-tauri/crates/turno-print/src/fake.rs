@@ -18,6 +18,8 @@ pub enum Mood {
     Mute,
     NoPaper,
     LidOpen,
+    /// Is there, says that all is well, and prints nothing.
+    TakesNothing,
     /// Is gone after so many lines.
     VanishesAfter(usize),
     /// Takes the paper's first lines and then nothing more: the paper ended.
@@ -99,6 +101,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
                 Printed::Line { .. } | Printed::Picture { .. } | Printed::Qr(_) | Printed::Cut
                     if has_ended(mood, lines) =>
                 {
+                    lines += 1;
                     None
                 }
                 printed @ (Printed::Line { .. }
@@ -128,7 +131,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
 fn has_ended(mood: Mood, lines: usize) -> bool {
     match mood {
         Mood::PaperEndsAfter(last) => lines >= last,
-        Mood::NoPaper | Mood::LidOpen => true,
+        Mood::NoPaper | Mood::LidOpen | Mood::TakesNothing => true,
         Mood::Works | Mood::Mute | Mood::VanishesAfter(_) => false,
     }
 }
@@ -138,6 +141,8 @@ fn status(mood: Mood, asked: u8, lines: usize) -> Option<u8> {
     const WELL: u8 = 0x12;
     match (mood, asked) {
         (Mood::Mute, _) => None,
+        // It answers before the ticket, and from its first line on no more.
+        (Mood::TakesNothing, _) => (lines == 0).then_some(WELL),
         (Mood::NoPaper, 4) => Some(WELL | 0x60),
         (Mood::LidOpen, 2) => Some(WELL | 0x04),
         (Mood::PaperEndsAfter(last), 4) if lines >= last => Some(WELL | 0x60),

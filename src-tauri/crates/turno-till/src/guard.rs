@@ -25,7 +25,7 @@ use crate::secrets::Secrets;
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, InstallationRow};
-use crate::store::{epochs, people};
+use crate::store::{epochs, people, print_jobs};
 use crate::till::Options;
 use crate::view::{EpochReason, Problem, ProblemCode};
 use crate::witness::{Claim, Record, Witness};
@@ -155,6 +155,8 @@ async fn become_another(
             "pins_are_lost": pins_are_lost,
         });
         audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::IdentityGuardFired) })?;
+        // In another state of this folder it may all have been printed.
+        print_jobs::ask_about_open(conn, true, now)?;
         if let Some(enrolment) = installation::enrolment(conn)? {
             let context = Context { scope: enrolment.scope, policy, entropy };
             settle::ask_anew(conn, &context, now)?;

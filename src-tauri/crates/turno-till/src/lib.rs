@@ -14,6 +14,7 @@ pub mod journal;
 pub mod machine;
 pub mod outbox;
 pub mod pins;
+mod printing;
 mod problem;
 pub mod random;
 mod reconcile;

@@ -124,6 +124,8 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::QuestionChanged => "La pregunta cambió. Mírela otra vez antes de decidir.",
         ProblemCode::NotInReview => "Esta venta ya no está en revisión.",
         ProblemCode::MoneyHandlingRequired => "Indique qué pasó con el dinero: devuelto o no cobrado.",
+        ProblemCode::PrinterMissing => "Esta caja no tiene impresora. Elíjala en Ajustes.",
+        ProblemCode::PrinterSettingsInvalid => "Revise los datos de la impresora: dirección, ruta o ancho.",
         ProblemCode::NotFound => "No se encontró.",
         ProblemCode::NotAllowedNow => "Ahora no se puede.",
         ProblemCode::OutcomeUnknown => {

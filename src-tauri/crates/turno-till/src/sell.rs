@@ -19,6 +19,7 @@ use turno_protocol::keys;
 use crate::catalog::{Catalog, Offer};
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::{Doubt, QueueReason, State};
+use crate::printing::{self, Sold};
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, Enrolment};
 use crate::store::outbox::Entry;
@@ -276,9 +277,12 @@ pub fn record(
             received_minor: priced.received().minor(),
         },
     )?;
+    let mut sold = Vec::new();
     for line in &priced.lines {
-        record_line(conn, seller, charge, shift, line)?;
+        let sequence = record_line(conn, seller, charge, shift, line)?;
+        sold.push(Sold { sequence, departs_at: line.offer.departs_at });
     }
+    printing::with_checkout(conn, &sold, "cash", &seller.person_id, seller.now)?;
     let checkout = recorded(conn, &charge.draft_id, seller.enrolment.currency)?;
     Ok(ChargeOutcome::Recorded { checkout: Box::new(checkout) })
 }
@@ -289,7 +293,7 @@ fn record_line(
     charge: &Charge,
     shift: u32,
     line: &PricedLine,
-) -> Result<(), Problem> {
+) -> Result<i64, Problem> {
     let enrolment = &seller.enrolment;
     // Read here and not remembered: it may have changed since the till was opened.
     let current = epochs::current(conn)?.ok_or(ProblemCode::NotAllowedNow)?;
@@ -361,7 +365,7 @@ fn record_line(
             }),
         },
     )?;
-    Ok(())
+    Ok(sequence)
 }
 
 /// A recorded ticket as the screen shows it.

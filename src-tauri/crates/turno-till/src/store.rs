@@ -16,6 +16,8 @@ pub(crate) mod fixture;
 pub mod installation;
 pub mod outbox;
 pub mod people;
+pub mod print_jobs;
+pub mod printer;
 pub mod questions;
 pub mod reconciliations;
 pub mod requests;
@@ -25,7 +27,7 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -35,6 +37,7 @@ const MIGRATIONS: [Migration; 5] = [
         name: "reconciliation",
         sql: include_str!("../migrations/0005_reconciliation.sql"),
     },
+    Migration { version: 6, name: "printing", sql: include_str!("../migrations/0006_printing.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

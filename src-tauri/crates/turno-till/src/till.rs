@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::{Notify, watch};
+use turno_print::device::Limits;
 use turno_sqlite::{Database, WriterMode};
 use uuid::Uuid;
 
@@ -33,6 +34,7 @@ use crate::witness::Witness;
 
 mod counter;
 mod frame;
+mod printing;
 mod queue;
 mod reconciling;
 mod setup;
@@ -61,6 +63,8 @@ pub struct Options {
     pub connector: Connector,
     pub policy: Policy,
     pub pin_cost: PinCost,
+    /// How long a printer is waited for.
+    pub printer: Limits,
     pub writer: WriterMode,
 }
 
@@ -83,6 +87,7 @@ impl Options {
             }),
             policy: Policy::default(),
             pin_cost: PinCost::default(),
+            printer: Limits::default(),
             writer: WriterMode::Thread,
         }
     }
@@ -125,6 +130,9 @@ struct Enrolled {
     journal_wanted: Arc<Notify>,
     _journal: Task,
     _backups: Task,
+    /// There is something to print.
+    printing_wanted: Arc<Notify>,
+    _printing: Task,
 }
 
 impl Till {

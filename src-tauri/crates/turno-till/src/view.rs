@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 mod appearance;
+mod printing;
 mod reconciliation;
 mod request;
 pub use appearance::*;
+pub use printing::*;
 pub use reconciliation::*;
 pub use request::*;
 
@@ -642,6 +644,10 @@ pub enum ProblemCode {
     QuestionChanged,
     NotInReview,
     MoneyHandlingRequired,
+    // printing
+    PrinterMissing,
+    /// `detail` is what of them: `columns`, `address`, `path` or `footer`.
+    PrinterSettingsInvalid,
     // anything else
     NotFound,
     NotAllowedNow,

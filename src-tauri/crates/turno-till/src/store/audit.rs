@@ -34,6 +34,11 @@ pub enum Event {
     Reconciled,
     /// YUPY had confirmed the sale and does not have it any more.
     SaleMissingAtYupy,
+    PrinterSet,
+    /// A ticket was asked for once more; `copy` is 0 where there was none on paper.
+    TicketPrintedAgain,
+    /// A person said whether an interrupted ticket came out whole.
+    PrintAnswered,
 }
 
 impl Event {
@@ -59,6 +64,9 @@ impl Event {
             Self::ClockWrong => "clock_wrong",
             Self::Reconciled => "reconciled",
             Self::SaleMissingAtYupy => "sale_missing_at_yupy",
+            Self::PrinterSet => "printer_set",
+            Self::TicketPrintedAgain => "ticket_printed_again",
+            Self::PrintAnswered => "print_answered",
         }
     }
 }

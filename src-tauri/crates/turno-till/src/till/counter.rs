@@ -218,6 +218,7 @@ impl Till {
             let newest = checkout.sales.iter().map(|sale| sale.sequence).max();
             self.note_numbers(newest.unwrap_or_default(), 0);
             enrolled.journal_wanted.notify_one();
+            enrolled.printing_wanted.notify_one();
         }
         enrolled.relay.wake();
         self.changed();

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use turno_protocol::catalog::CatalogBody;
 
 use super::reconciling::keep_reconciled;
-use super::{Enrolled, Inner, Till, storage};
+use super::{Enrolled, Inner, Till, printing, storage};
 use crate::catalog::Catalog;
 use crate::enrol::{self, FetchedCatalog};
 use crate::reconcile::OneAtATime;
@@ -15,8 +15,8 @@ use crate::relay::{Parts, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::catalog::{self as stored_catalog, CatalogRow};
-use crate::store::epochs;
 use crate::store::installation::{self, Enrolment};
+use crate::store::{epochs, print_jobs};
 use crate::view::{ConnectRequest, EpochReason, Problem, ProblemCode};
 
 /// Fares change by the day; a bus that is added shows within this time.
@@ -85,7 +85,13 @@ impl Till {
             entropy: Arc::clone(&options.entropy),
         };
         let (restart, now) = (context.clone(), self.now());
-        self.inner.db.write(move |conn| Ok::<_, Problem>(settle::restart(conn, &restart, now)?)).await?;
+        self.inner
+            .db
+            .write(move |conn| {
+                print_jobs::ask_about_open(conn, false, now)?;
+                Ok::<_, Problem>(settle::restart(conn, &restart, now)?)
+            })
+            .await?;
         let body = self.inner.db.read(stored_catalog::get).await?.and_then(|row| readable(&row));
         let catalog = body.map(|body| Catalog::new(&body, enrolment.currency)).unwrap_or_default();
         let address = options.address.as_deref().unwrap_or(&enrolment.address);
@@ -106,6 +112,7 @@ impl Till {
         let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
         let journal_wanted = Arc::new(Notify::new());
         let journal = storage::keep_journal(Arc::downgrade(&self.inner), Arc::clone(&journal_wanted));
+        let printing_wanted = Arc::new(Notify::new());
         let enrolled = Enrolled {
             enrolment,
             context,
@@ -118,11 +125,19 @@ impl Till {
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
             journal_wanted: Arc::clone(&journal_wanted),
             _journal: Task(tokio::spawn(journal).abort_handle()),
+            printing_wanted: Arc::clone(&printing_wanted),
+            _printing: Task(
+                tokio::spawn(printing::keep_printing(Arc::downgrade(&self.inner), printing_wanted))
+                    .abort_handle(),
+            ),
             _backups: Task(tokio::spawn(storage::keep_backups(Arc::downgrade(&self.inner))).abort_handle()),
         };
         let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);
+        let wake_printing = Arc::clone(&enrolled.printing_wanted);
         *self.inner.enrolled.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(enrolled));
         catalog_wanted.notify_one();
+        // What waited when the program ended.
+        wake_printing.notify_one();
         self.changed();
         Ok(())
     }

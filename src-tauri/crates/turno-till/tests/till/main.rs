@@ -12,6 +12,7 @@ mod hostile;
 mod identity;
 mod line;
 mod people;
+mod printing;
 mod queue;
 mod reconciling;
 mod review;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use turno_print::device::Limits;
 use turno_till::clock::Clock;
 use turno_till::machine::Machine;
 use turno_till::random::Entropy;
@@ -23,6 +24,14 @@ pub const CASHIER_PIN: &str = "314159";
 pub const MANAGER_PIN: &str = "271828";
 /// 2026-11-30 10:00 in Lima.
 pub const MORNING: i64 = 1_796_050_800_000;
+
+/// A printer on this machine answers at once or not at all.
+const IMPATIENT: Limits = Limits {
+    connect: Duration::from_millis(500),
+    write: Duration::from_millis(500),
+    status: Duration::from_millis(200),
+    finish: Duration::from_millis(400),
+};
 
 pub struct HandClock(AtomicI64);
 
@@ -281,6 +290,7 @@ pub fn options(folder: &Path, clock: Arc<HandClock>, chance: Seeded, transport: 
         connector: Arc::new(move |_, _| Ok(Arc::clone(&transport))),
         writer: WriterMode::Inline,
         machine: Machine::named("the machine of the tests"),
+        printer: IMPATIENT,
         ..Options::new(folder.to_owned(), folder.join("secrets"))
     }
 }
