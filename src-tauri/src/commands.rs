@@ -107,6 +107,7 @@ async fn quote(desk: State<'_, Desk>, request: QuoteRequest) -> Answer<Quote> {
 
 #[tauri::command]
 async fn charge(desk: State<'_, Desk>, request: Charge) -> Answer<ChargeOutcome> {
+    let _recording = desk.recording().await;
     desk.till().await?.charge(&request).await
 }
 
@@ -147,6 +148,7 @@ async fn reviews(desk: State<'_, Desk>) -> Answer<Vec<Review>> {
 
 #[tauri::command]
 async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
+    let _recording = desk.recording().await;
     desk.decide(request).await
 }
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::{Mutex, OnceCell, watch};
+use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
     Appearance, ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest,
     PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest, SetLanguageRequest,
@@ -33,6 +33,7 @@ pub struct Desk {
     options: Options,
     opened: OnceCell<Result<Opened, Problem>>,
     changes: watch::Sender<u64>,
+    recording: tokio::sync::RwLock<()>,
 }
 
 struct Opened {
@@ -51,7 +52,13 @@ struct AtWork {
 impl Desk {
     /// Touches nothing yet.
     pub fn new(folders: Folders, options: Options) -> Self {
-        Self { folders, options, opened: OnceCell::new(), changes: watch::Sender::new(0) }
+        Self {
+            folders,
+            options,
+            opened: OnceCell::new(),
+            changes: watch::Sender::new(0),
+            recording: tokio::sync::RwLock::default(),
+        }
     }
 
     /// Fires whenever something on the screen may be out of date.
@@ -59,9 +66,21 @@ impl Desk {
         self.changes.subscribe()
     }
 
-    /// Takes the folder and opens what was chosen in it, the first time; afterwards says what came of that.
-    pub async fn open(&self) {
-        self.opened.get_or_init(|| self.take_folder()).await;
+    /// Takes the folder and opens what was chosen in it, the first time; afterwards says what came of that: the
+    /// folder, if this process holds it.
+    pub async fn open(&self) -> Option<&Path> {
+        let opened = self.opened.get_or_init(|| self.take_folder()).await;
+        opened.as_ref().ok().map(|_| self.folders.data.as_path())
+    }
+
+    /// Held while something is recorded that somebody waits to see.
+    pub async fn recording(&self) -> RwLockReadGuard<'_, ()> {
+        self.recording.read().await
+    }
+
+    /// Waits for what is being recorded; nothing more begins while this is held.
+    pub async fn stop_recording(&self) -> RwLockWriteGuard<'_, ()> {
+        self.recording.write().await
     }
 
     /// Ends sending and lets go of the folder.
@@ -332,6 +351,7 @@ impl From<FolderError> for Problem {
 
 #[cfg(all(test, feature = "practice"))]
 mod tests {
+    use futures_util::FutureExt;
     use tempfile::TempDir;
     use turno_till::view::Role;
 
@@ -375,6 +395,19 @@ mod tests {
         assert_eq!(problem.code, ProblemCode::FolderInUse);
         assert_eq!(problem.detail.unwrap(), folder.path().join("data").display().to_string());
         assert_eq!(second.start_practice().await.unwrap_err().code, ProblemCode::FolderInUse);
+    }
+
+    #[tokio::test]
+    async fn closing_waits_for_what_is_being_recorded() {
+        let folder = TempDir::new().unwrap();
+        let desk = desk(&folder, Options::default());
+        let recording = desk.recording().await;
+        let mut closing = Box::pin(desk.stop_recording());
+        assert!(closing.as_mut().now_or_never().is_none(), "it waits");
+        drop(recording);
+        let nothing_more = closing.await;
+        assert!(Box::pin(desk.recording()).now_or_never().is_none(), "nothing more begins");
+        drop(nothing_more);
     }
 
     #[tokio::test]

@@ -4,9 +4,9 @@
 
 use tauri::{AppHandle, Emitter, Manager, Runtime};
 
+use crate::WINDOW;
 use crate::desk::Desk;
 
-const WINDOW: &str = "main";
 const CHANGED: &str = "till-changed";
 
 /// Passes the till's changes on to the window, for as long as the program runs.

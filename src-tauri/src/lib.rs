@@ -10,6 +10,7 @@ mod commands;
 mod desk;
 mod events;
 mod folder;
+mod front;
 mod options;
 #[cfg(feature = "practice")]
 mod practice;
@@ -21,7 +22,7 @@ mod word;
 use std::path::PathBuf;
 
 use tauri::async_runtime::{block_on, spawn};
-use tauri::{App, AppHandle, Manager, RunEvent, WebviewWindowBuilder};
+use tauri::{App, AppHandle, Manager, RunEvent, WebviewWindowBuilder, WindowEvent};
 
 pub use crate::options::Options;
 
@@ -29,6 +30,9 @@ use crate::desk::{Desk, Folders};
 
 /// The name of our folders below the user's.
 const FOLDER: &str = "turno";
+
+/// The one window there is.
+const WINDOW: &str = "main";
 
 /// Opens the window and stays until it is closed.
 ///
@@ -40,21 +44,51 @@ pub fn run(options: Options) -> tauri::Result<()> {
         .setup(|app| Ok(open(app, options)?))
         .build(tauri::generate_context!())?;
     app.run(|app, event| {
-        if matches!(event, RunEvent::Exit) {
-            block_on(app.state::<Desk>().close());
+        if let RunEvent::WindowEvent { label, event: WindowEvent::CloseRequested { api, .. }, .. } = event {
+            api.prevent_close();
+            close_when_written(app, label);
+        // A second start that woke the first has no desk.
+        } else if matches!(event, RunEvent::Exit)
+            && let Some(desk) = app.try_state::<Desk>()
+        {
+            block_on(desk.close());
         }
     });
     Ok(())
 }
 
+/// The window stays until what is being recorded is on the disk and on the screen.
+fn close_when_written(app: &AppHandle, label: String) {
+    let app = app.clone();
+    spawn(async move {
+        let desk = app.state::<Desk>();
+        let _nothing_more = desk.stop_recording().await;
+        if let Some(window) = app.get_webview_window(&label)
+            && let Err(error) = window.destroy()
+        {
+            tracing::error!(%error, "the window does not close");
+        }
+    });
+}
+
 /// The desk first: the page asks for it as soon as it is loaded.
 fn open(app: &mut App, options: Options) -> tauri::Result<()> {
-    app.manage(Desk::new(folders(app, &options)?, options));
+    let (folders, kiosk) = (folders(app, &options)?, options.kiosk);
+    if front::ask(&folders.data) {
+        app.handle().exit(0);
+        return Ok(());
+    }
+    app.manage(Desk::new(folders, options));
     events::forward(app.handle());
     open_desk(app.handle());
     let window = app.config().app.windows.first().expect("the configuration describes the window");
     let (width, height) = fit(app, window.width, window.height)?;
-    WebviewWindowBuilder::from_config(app.handle(), window)?.inner_size(width, height).build()?;
+    let window = WebviewWindowBuilder::from_config(app.handle(), window)?.inner_size(width, height);
+    if kiosk {
+        window.fullscreen(true).decorations(false).build()?
+    } else {
+        window.build()?
+    };
     Ok(())
 }
 
@@ -68,7 +102,23 @@ fn fit(app: &App, width: f64, height: f64) -> tauri::Result<(f64, f64)> {
 /// Beside the window, not after it: what waits is sent even if the page never comes.
 fn open_desk(app: &AppHandle) {
     let app = app.clone();
-    spawn(async move { app.state::<Desk>().open().await });
+    spawn(async move {
+        let desk = app.state::<Desk>();
+        let shown = app.clone();
+        if let Some(folder) = desk.open().await
+            && let Err(error) = front::listen(folder, move || come_forward(&shown))
+        {
+            tracing::warn!(%error, "a second start cannot find this window");
+        }
+    });
+}
+
+fn come_forward(app: &AppHandle) {
+    let Some(window) = app.get_webview_window(WINDOW) else { return };
+    let done = window.unminimize().and_then(|()| window.show()).and_then(|()| window.set_focus());
+    if let Err(error) = done {
+        tracing::warn!(%error, "the window does not come forward");
+    }
 }
 
 fn folders(app: &App, options: &Options) -> tauri::Result<Folders> {

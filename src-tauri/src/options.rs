@@ -21,6 +21,9 @@ pub struct Options {
     /// Go straight to practice: an embedded server and a demo catalog, nothing leaves this machine.
     #[arg(long)]
     pub practice: bool,
+    /// Fill the screen, with nothing around the till.
+    #[arg(long)]
+    pub kiosk: bool,
 }
 
 fn language(word: &str) -> Result<Language, String> {
@@ -46,12 +49,13 @@ mod tests {
             "--lang",
             "en",
             "--practice",
+            "--kiosk",
         ];
         let options = Options::try_parse_from(words).unwrap();
         assert_eq!(options.data_dir, Some(PathBuf::from("/tmp/till")));
         assert_eq!(options.journal_dir, Some(PathBuf::from("/media/card")));
         assert_eq!(options.lang, Some(Language::En));
-        assert!(options.practice);
+        assert!(options.practice && options.kiosk);
         assert!(Options::try_parse_from(["turno", "--lang", "fr"]).is_err());
     }
 }

@@ -23,6 +23,24 @@ pub struct Driver {
     port: u16,
 }
 
+/// On this screen and in this home folder, without a session bus.
+pub fn at_home(command: &mut Command, screen: &Screen, home: &Path) {
+    command
+        .env("DISPLAY", screen.display())
+        .env("GDK_BACKEND", "x11")
+        .env("NO_AT_BRIDGE", "1")
+        // It would still be writing when the home folder goes.
+        .env("MESA_SHADER_CACHE_DISABLE", "true")
+        .env("HOME", home)
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env("XDG_STATE_HOME", home.join("state"))
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .stdin(Stdio::null());
+}
+
 impl Driver {
     /// `home` keeps what the web view stores away from the person's own files.
     pub async fn start(screen: &Screen, home: &Path) -> Result<Self> {
@@ -37,22 +55,8 @@ impl Driver {
     async fn try_start(screen: &Screen, home: &Path) -> Result<Option<Self>> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let mut command = Command::new("WebKitWebDriver");
-        command
-            .arg(format!("--port={port}"))
-            .env("DISPLAY", screen.display())
-            .env("GDK_BACKEND", "x11")
-            .env("TAURI_WEBVIEW_AUTOMATION", "true")
-            .env("NO_AT_BRIDGE", "1")
-            // It would still be writing when the home folder goes.
-            .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .env("HOME", home)
-            .env("XDG_DATA_HOME", home.join("data"))
-            .env("XDG_CACHE_HOME", home.join("cache"))
-            .env("XDG_CONFIG_HOME", home.join("config"))
-            .env("XDG_STATE_HOME", home.join("state"))
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("DBUS_SESSION_BUS_ADDRESS")
-            .stdin(Stdio::null());
+        command.arg(format!("--port={port}")).env("TAURI_WEBVIEW_AUTOMATION", "true");
+        at_home(&mut command, screen, home);
         let mut process = Owned::start(&mut command)?;
         let is_up = until("WebKitWebDriver answers", async || {
             if process.has_ended()? {

@@ -2,13 +2,16 @@
 //! opened again.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 
 use anyhow::Result;
 use tempfile::TempDir;
 
-use crate::driver::Driver;
+use crate::driver::{Driver, at_home};
+use crate::process::Owned;
 use crate::screen::Screen;
 use crate::tree;
+use crate::wait::until;
 use crate::window::Window;
 
 pub struct Machine {
@@ -52,6 +55,15 @@ impl Machine {
     /// Opens the till in practice.
     pub async fn practise(&self) -> Result<Window> {
         self.open(&["--practice"]).await
+    }
+
+    /// Starts the program once more, as somebody does who clicks its icon again: how it ended, once it has.
+    pub async fn start_again(&self) -> Result<ExitStatus> {
+        let mut command = Command::new(tree::binaries().join("turno"));
+        command.arg("--data-dir").arg(&self.data);
+        at_home(&mut command, &self.screen, self.home.path());
+        let mut program = Owned::start(&mut command)?;
+        until("the second start ends", async || Ok(program.child().try_wait()?)).await
     }
 
     /// Opens the till with these arguments besides the data folder's.

@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
         4,
         &[
             ("src-tauri/src/folder", &["a_folder_is_held_by_one_at_a_time_and_given_back"]),
-            ("WINDOW/refusals", &["a_folder_in_use_is_refused_and_the_first_till_goes_on"]),
+            ("WINDOW/refusals", &["a_second_start_brings_the_first_window_forward_and_ends"]),
         ],
     ),
     case(5, &[("TILL/cases", &["lost_replies_double_no_kind_of_sale_and_no_line_of_a_ticket"])]),
