@@ -22,10 +22,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "turno-tests",
         &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server", "turno-postgres"],
     ),
-    ("turno-bench", &["turno-domain", "turno-protocol", "turno-sqlite", "turno-server", "turno-postgres"]),
+    (
+        "turno-bench",
+        &[
+            "turno-crash",
+            "turno-domain",
+            "turno-postgres",
+            "turno-protocol",
+            "turno-server",
+            "turno-simulation",
+            "turno-sqlite",
+            "turno-till",
+        ],
+    ),
     ("turno-crash", &["turno-sqlite", "turno-till"]),
     ("turno-judge", &["turno-domain", "turno-protocol", "turno-server"]),
     ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
+    ("turno-storm", &["turno-domain", "turno-protocol", "turno-server", "turno-simulation", "turno-till"]),
     ("xtask", &[]),
 ];
 

@@ -154,7 +154,8 @@ fn scope() -> Scope {
     }
 }
 
-fn catalog() -> Result<CatalogBody> {
+/// One departure with four seats, a city fare and luggage.
+pub fn catalog() -> Result<CatalogBody> {
     Ok(serde_json::from_value(serde_json::json!({
         "revision": "1", "currency": "PEN",
         "routes": [

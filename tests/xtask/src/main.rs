@@ -19,6 +19,7 @@ mod run;
 mod schemathesis;
 mod sim;
 mod steps;
+mod storm;
 mod system;
 mod test;
 mod tree;
@@ -45,6 +46,8 @@ enum Command {
     Contract(contract::Args),
     /// Run worlds in which everything goes wrong; ends with one line of JSON.
     Sim(sim::Args),
+    /// Kill a real till on a bad line to a real server; ends with one line of JSON.
+    Storm(storm::Args),
     /// Cut the power under the till's database; ends with one line of JSON.
     Crash(crash::Args),
     /// Judge the question about possible duplicates on labelled days; ends with one line of JSON.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Contract(args) => contract::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Storm(args) => storm::run(&args),
         Command::Crash(args) => crash::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Bench(args) => bench::run(&args),
