@@ -20,6 +20,7 @@ impl Figures {
         let (reached, wanted) = match target {
             Target::AtLeast(bound) => (ratio >= bound, format!("at least {bound}")),
             Target::AtMost(bound) => (ratio <= bound, format!("at most {bound}")),
+            Target::Exactly(bound) => (ratio.total_cmp(&bound).is_eq(), format!("exactly {bound}")),
         };
         println!("    {} (wanted: {wanted})", if reached { "reached" } else { "NOT REACHED" });
     }
@@ -33,6 +34,7 @@ impl Figures {
 pub enum Target {
     AtLeast(f64),
     AtMost(f64),
+    Exactly(f64),
 }
 
 /// The middle one; of an even number the lower of the two.

@@ -1,6 +1,6 @@
-//! How fast the server is: every figure beside what it is compared to, in one run on one machine.
+//! How fast the server and the till are: every figure beside what it is compared to, in one run on one machine.
 //!
-//! `cargo xtask bench server` builds this program as released and runs it. Servers are processes of their own (this
+//! `cargo xtask bench server` and `cargo xtask bench till` build this program as released and run it. Servers are processes of their own (this
 //! program again, see [`side`]) on real sockets, real files and a throw-away PostgreSQL cluster that syncs to the
 //! disk. Times of one machine swing by the minute, so the sides take turns (A B A B …), each figure is the median of
 //! its turns, and what counts are ratios within a run. The last line on the standard output is one line of JSON.
@@ -33,6 +33,7 @@ mod on_sqlite;
 mod pgbench;
 mod sale;
 mod side;
+mod till;
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
@@ -52,6 +53,8 @@ struct Cli {
 enum Command {
     /// Measure the server; ends with one line of JSON.
     Server(Plan),
+    /// Measure the till; ends with one line of JSON.
+    Till(till::Plan),
     /// One side of a comparison: serves until it is killed.
     Side(side::Side),
     /// New tickets for a side that runs, e.g. to look at it with a profiler.
@@ -93,6 +96,7 @@ impl Plan {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Server(plan) => runtime(1).and_then(|runtime| runtime.block_on(measure(plan))),
+        Command::Till(plan) => runtime(2).and_then(|runtime| runtime.block_on(measure_till(plan))),
         Command::Load { address, connections, turn_ms } => {
             let length = Duration::from_millis(turn_ms);
             runtime(1).and_then(|runtime| runtime.block_on(burden(address, connections, length)))
@@ -120,6 +124,13 @@ async fn measure(plan: Plan) -> Result<()> {
     if !plan.without_postgres {
         on_postgres::measure(plan, &mut figures).await?;
     }
+    println!("{}", figures.to_json());
+    Ok(())
+}
+
+async fn measure_till(plan: till::Plan) -> Result<()> {
+    let mut figures = Figures::default();
+    till::measure(plan, &mut figures).await?;
     println!("{}", figures.to_json());
     Ok(())
 }

@@ -10,6 +10,7 @@ pub mod actor;
 pub mod chance;
 pub mod checks;
 pub mod faults;
+pub mod fleet;
 pub mod net;
 pub mod sabotage;
 pub mod server;

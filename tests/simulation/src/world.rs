@@ -54,7 +54,7 @@ pub fn run_with(seed: u64, sabotage: Option<Sabotage>) -> Outcome {
 }
 
 /// Real files where nothing waits for a disk: what is tested here is the order of things, not the medium.
-fn folder() -> Result<TempDir> {
+pub(crate) fn folder() -> Result<TempDir> {
     let memory = std::path::Path::new("/dev/shm");
     let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
     folder.context("a folder for the world")

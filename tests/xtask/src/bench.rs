@@ -15,6 +15,15 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
+    /// The till on this machine's disk, and a fleet in simulated time; takes some minutes.
+    Till {
+        /// Sales that the large till holds, fewer for a quick look.
+        #[arg(long, default_value_t = 1_000_000)]
+        sales: u64,
+        /// Passed on to the bench; `-- --help` lists what it takes.
+        #[arg(last = true)]
+        rest: Vec<String>,
+    },
     /// The server on both of its stores. Needs PostgreSQL, pgbench included; takes some minutes.
     Server {
         /// Transactions in the large history, fewer for a quick look.
@@ -30,14 +39,13 @@ enum What {
 const BUILD: [&str; 7] = ["run", "--quiet", "--profile", "measured", "--package", "turno-bench", "--"];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
-    match &args.what {
+    let (words, rest) = match &args.what {
+        What::Till { sales, rest } => (["till", "--sales", &sales.to_string()].map(str::to_owned), rest),
         What::Server { history, rest } => {
-            let history = history.to_string();
-            let rest = rest.iter().map(String::as_str);
-            let words: Vec<_> =
-                BUILD.into_iter().chain(["server", "--history", &history]).chain(rest).collect();
-            process::run(&mut process::cargo(&words))?;
+            (["server", "--history", &history.to_string()].map(str::to_owned), rest)
         }
-    }
+    };
+    let words: Vec<_> = BUILD.into_iter().chain(words.iter().chain(rest).map(String::as_str)).collect();
+    process::run(&mut process::cargo(&words))?;
     Ok(ExitCode::SUCCESS)
 }

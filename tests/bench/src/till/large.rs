@@ -1,0 +1,108 @@
+//! A till with a million sales beside an empty one: recording, pages of its history, and the way to its open screen.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use turno_till::Till;
+use turno_till::random::{OsEntropy, roll};
+
+use super::shop::{Place, Shop, told_no};
+use super::{Plan, commits, is_on_a_disk, per_mille, stock};
+use crate::figures::{Figures, Target, median};
+
+/// Pages that are looked at; the hundredth part of them is some.
+const PAGES: u32 = 2_000;
+/// No page may keep a person waiting longer.
+const PAGE_LIMIT_US: f64 = 5_000.0;
+/// From the start of the program's till to everything that the first screen shows.
+const OPEN_LIMIT_S: f64 = 1.5;
+
+pub async fn measure(plan: Plan, figures: &mut Figures, folder: &Path) -> Result<()> {
+    println!("\n== a till with {} sales beside an empty one", plan.sales);
+    ensure!(is_on_a_disk(folder), "temporary files are in memory here: name a folder on a disk in TMPDIR");
+    let (empty, large) = (Place::new(&folder.join("empty"), None)?, Place::new(&folder.join("large"), None)?);
+    large.found().await?;
+    let started = Instant::now();
+    stock::fill(&large, plan.sales).await?;
+    println!("  filled and backed up in {:.0} s", started.elapsed().as_secs_f64());
+    opening(plan, figures, &large).await?;
+    let (empty, large) = (empty.found_and_open().await?, large.open().await?);
+    recording(plan, figures, folder, [&empty, &large]).await?;
+    pages(plan, figures, &large).await?;
+    empty.till.close().await;
+    large.till.close().await;
+    Ok(())
+}
+
+async fn opening(plan: Plan, figures: &mut Figures, large: &Place) -> Result<()> {
+    let mut seconds = Vec::new();
+    for _ in 0..plan.turns {
+        let started = Instant::now();
+        let till = Till::open(large.options().clone()).await.map_err(told_no)?;
+        first_screen(&till).await?;
+        seconds.push(started.elapsed().as_secs_f64());
+        till.close().await;
+    }
+    let open = median(seconds);
+    figures.put("open_and_ready_s", open);
+    figures.put_ratio("open_and_ready_vs_limit", open, OPEN_LIMIT_S, Target::AtMost(1.0));
+    Ok(())
+}
+
+/// Whatever a screen asks for before somebody can sell.
+async fn first_screen(till: &Till) -> Result<()> {
+    till.phase().await.map_err(told_no)?;
+    till.status().await.map_err(told_no)?;
+    till.search_offers("", 50).await.map_err(told_no)?;
+    till.recent_sales(None).await.map_err(told_no)?;
+    till.pending(None).await.map_err(told_no)?;
+    Ok(())
+}
+
+/// Who comes after whom: what one leaves to the disk must not always meet the same other.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
+
+async fn recording(plan: Plan, figures: &mut Figures, folder: &Path, shops: [&Shop; 2]) -> Result<()> {
+    let mut bare = commits::Bare::beside(folder)?;
+    let mut micros = [Vec::new(), Vec::new(), Vec::new()];
+    let count = plan.turns * usize::try_from(plan.recorded)?;
+    for round in 0..count {
+        for side in ORDERS[round % ORDERS.len()] {
+            let took = match side {
+                0 => bare.sync()?,
+                shop => shops[shop - 1].sell().await?,
+            };
+            // At first caches fill.
+            if round >= count / 10 {
+                micros[side].push(took);
+            }
+        }
+    }
+    let [bare, empty, large] = &mut micros;
+    let (sync, alone, among) = (per_mille(bare, 500), per_mille(empty, 500), per_mille(large, 500));
+    figures.put("bare_fdatasync_p50_us", sync);
+    figures.put("record_p50_us_empty", alone);
+    figures.put("record_p50_us_large", among);
+    figures.put("bare_fdatasync_p99_us", per_mille(bare, 990));
+    figures.put("record_p99_us_empty", per_mille(empty, 990));
+    figures.put("record_p99_us_large", per_mille(large, 990));
+    figures.put_ratio("record_vs_bare_fdatasync", alone, sync, Target::AtMost(2.0));
+    figures.put_ratio("record_large_vs_empty", among, alone, Target::AtMost(1.2));
+    Ok(())
+}
+
+async fn pages(plan: Plan, figures: &mut Figures, large: &Shop) -> Result<()> {
+    let mut micros = Vec::new();
+    for _ in 0..PAGES {
+        let after = 1 + i64::from(roll(&OsEntropy)) % plan.sales;
+        let started = Instant::now();
+        let page = large.till.recent_sales(Some(after)).await.map_err(told_no)?;
+        micros.push(started.elapsed().as_secs_f64() * 1_000_000.0);
+        ensure!(after == 1 || !page.items.is_empty(), "there are older sales than {after}");
+    }
+    let p99 = per_mille(&mut micros, 990);
+    figures.put("history_page_p99_us", p99);
+    figures.put_ratio("history_page_p99_vs_limit", p99, PAGE_LIMIT_US, Target::AtMost(1.0));
+    Ok(())
+}
