@@ -25,6 +25,7 @@ pub mod key {
     pub const F4: &str = "\u{E034}";
     pub const F6: &str = "\u{E036}";
     pub const F9: &str = "\u{E039}";
+    pub const F10: &str = "\u{E03A}";
 }
 
 pub struct Session {

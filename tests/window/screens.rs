@@ -109,7 +109,10 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     till.click("decide-later").await?;
     till.keys(key::F6).await?;
     till.see_match("[data-testid^=sale-]").await?;
-    look_at(&till, &name("13-sales")).await
+    look_at(&till, &name("13-sales")).await?;
+    till.keys(key::F10).await?;
+    till.see("theme-dark").await?;
+    look_at(&till, &name("14-settings")).await
 }
 
 #[tokio::test]
@@ -126,8 +129,10 @@ async fn nothing_is_cut_on_the_usual_screen() -> Result<()> {
 async fn the_language_is_switched_at_once_and_remembered() -> Result<()> {
     let machine = Machine::new()?;
     let till = selling(&machine).await?;
+    till.click("nav-settings").await?;
     till.click("language-en").await?;
     till.see_text("nav-sell", "Sell").await?;
+    till.click("nav-sell").await?;
     choose_seat(&till, "9B", "").await?;
     till.see_text("charge", "Charge").await?;
     till.screenshot("english").await?;

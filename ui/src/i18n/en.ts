@@ -261,6 +261,16 @@ export const en: Messages = {
     pending: 'Pending',
     review: 'Review',
     sales: 'Sales',
+    settings: 'Settings',
+  },
+
+  settings: {
+    appearance: 'Screen',
+    languages: { es: 'Español', en: 'English' },
+    theme: 'Colours',
+    themes: { light: 'Light', dark: 'Dark', high_contrast: 'High contrast' },
+    textSize: 'Text size',
+    textSizes: { normal: 'Normal', large: 'Large', largest: 'Very large' },
   },
 
   status: {

@@ -283,6 +283,16 @@ export const es = {
     pending: 'Pendientes',
     review: 'Revisar',
     sales: 'Ventas',
+    settings: 'Ajustes',
+  },
+
+  settings: {
+    appearance: 'Pantalla',
+    languages: { es: 'Español', en: 'English' },
+    theme: 'Colores',
+    themes: { light: 'Claro', dark: 'Oscuro', high_contrast: 'Alto contraste' },
+    textSize: 'Tamaño del texto',
+    textSizes: { normal: 'Normal', large: 'Grande', largest: 'Muy grande' },
   },
 
   status: {

@@ -32,6 +32,10 @@ export const testid = {
   navPending: 'nav-pending',
   navReview: 'nav-review',
   navSales: 'nav-sales',
+  navSettings: 'nav-settings',
+
+  theme: (theme: string) => `theme-${theme}`,
+  textSize: (size: string) => `text-size-${size}`,
 
   search: 'search',
   offer: (offerId: string) => `offer-${offerId}`,
