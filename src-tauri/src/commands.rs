@@ -5,10 +5,11 @@
 use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
-    Charge, ChargeOutcome, ConnectRequest, CreateManagerRequest, Decide, DraftOpened, Frame, Offer,
-    OpenShiftRequest, PageRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review,
-    SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest,
-    SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+    Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CreateManagerRequest, Decide, DraftOpened,
+    Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage, PastShiftsRequest,
+    PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review, SalePage, SearchOffersRequest,
+    SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
+    ShiftReport, ShiftReportRequest, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -26,6 +27,10 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         unlock,
         lock,
         open_shift,
+        shift_report,
+        move_cash,
+        close_shift,
+        past_shifts,
         search_offers,
         seat_map,
         open_draft,
@@ -83,6 +88,26 @@ async fn lock(desk: State<'_, Desk>) -> Answer<Frame> {
 #[tauri::command]
 async fn open_shift(desk: State<'_, Desk>, request: OpenShiftRequest) -> Answer<Frame> {
     desk.open_shift(request).await
+}
+
+#[tauri::command]
+async fn shift_report(desk: State<'_, Desk>, request: ShiftReportRequest) -> Answer<ShiftReport> {
+    desk.till().await?.shift_report(&request).await
+}
+
+#[tauri::command]
+async fn move_cash(desk: State<'_, Desk>, request: MoveCashRequest) -> Answer<ShiftReport> {
+    desk.till().await?.move_cash(&request).await
+}
+
+#[tauri::command]
+async fn close_shift(desk: State<'_, Desk>, request: CloseShiftRequest) -> Answer<Frame> {
+    desk.close_shift(request).await
+}
+
+#[tauri::command]
+async fn past_shifts(desk: State<'_, Desk>, request: PastShiftsRequest) -> Answer<PastShiftPage> {
+    desk.till().await?.past_shifts(&request).await
 }
 
 #[tauri::command]

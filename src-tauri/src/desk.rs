@@ -8,9 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
-    Appearance, ConnectRequest, CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest,
-    PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest, SetLanguageRequest,
-    SetPracticeLineRequest, UnlockRequest,
+    Appearance, CloseShiftRequest, ConnectRequest, CreateManagerRequest, Decide, Frame, Language,
+    OpenShiftRequest, PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest,
+    SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -293,6 +293,11 @@ impl Desk {
 
     pub async fn open_shift(&self, request: OpenShiftRequest) -> Result<Frame, Problem> {
         self.till().await?.open_shift(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn close_shift(&self, request: CloseShiftRequest) -> Result<Frame, Problem> {
+        self.till().await?.close_shift(&request).await?;
         self.frame().await
     }
 

@@ -6,4 +6,8 @@ export type Shift = {
 /**
  * As printed and sent, e.g. `S44`.
  */
-shift_id: string, opened_at: string, opened_by: Person, float: Money, sales_count: number, sold: Money, };
+shift_id: string, opened_at: string, opened_by: Person, float: Money, sales_count: number, sold: Money, 
+/**
+ * There is more cash in the drawer than there should be.
+ */
+drawer_is_full: boolean, };

@@ -9,6 +9,7 @@ import type { Language } from '../bindings/Language';
 import type { Phase } from '../bindings/Phase';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { Problem } from '../bindings/Problem';
+import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
 import type { Decide } from '../bindings/Decide';
 import type { Host } from '../host/host';
 import { messages, type Messages } from '../i18n/messages';
@@ -89,6 +90,7 @@ export class Till {
     this.#command(() => this.host.unlock({ person_id: personId, pin }));
   lock = () => this.#command(() => this.host.lock());
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
+  closeShift = (request: CloseShiftRequest) => this.#command(() => this.host.closeShift(request));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));
   setAppearance = (appearance: Appearance) => this.#command(() => this.host.setAppearance({ appearance }));

@@ -4,14 +4,18 @@
  */
 import type { Charge } from '../bindings/Charge';
 import type { ChargeOutcome } from '../bindings/ChargeOutcome';
+import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
 import type { ConnectRequest } from '../bindings/ConnectRequest';
 import type { CreateManagerRequest } from '../bindings/CreateManagerRequest';
 import type { Decide } from '../bindings/Decide';
 import type { DraftOpened } from '../bindings/DraftOpened';
 import type { Frame } from '../bindings/Frame';
+import type { MoveCashRequest } from '../bindings/MoveCashRequest';
 import type { Offer } from '../bindings/Offer';
 import type { OpenShiftRequest } from '../bindings/OpenShiftRequest';
 import type { PageRequest } from '../bindings/PageRequest';
+import type { PastShiftPage } from '../bindings/PastShiftPage';
+import type { PastShiftsRequest } from '../bindings/PastShiftsRequest';
 import type { PauseSendingRequest } from '../bindings/PauseSendingRequest';
 import type { Quote } from '../bindings/Quote';
 import type { QuoteRequest } from '../bindings/QuoteRequest';
@@ -25,6 +29,8 @@ import type { SendReport } from '../bindings/SendReport';
 import type { SetAppearanceRequest } from '../bindings/SetAppearanceRequest';
 import type { SetLanguageRequest } from '../bindings/SetLanguageRequest';
 import type { SetPracticeLineRequest } from '../bindings/SetPracticeLineRequest';
+import type { ShiftReport } from '../bindings/ShiftReport';
+import type { ShiftReportRequest } from '../bindings/ShiftReportRequest';
 import type { UnlockRequest } from '../bindings/UnlockRequest';
 
 export interface Host {
@@ -36,6 +42,10 @@ export interface Host {
   unlock(request: UnlockRequest): Promise<Frame>;
   lock(): Promise<Frame>;
   openShift(request: OpenShiftRequest): Promise<Frame>;
+  shiftReport(request: ShiftReportRequest): Promise<ShiftReport>;
+  moveCash(request: MoveCashRequest): Promise<ShiftReport>;
+  closeShift(request: CloseShiftRequest): Promise<Frame>;
+  pastShifts(request: PastShiftsRequest): Promise<PastShiftPage>;
   searchOffers(request: SearchOffersRequest): Promise<Offer[]>;
   seatMap(request: SeatMapRequest): Promise<SeatMap>;
   openDraft(): Promise<DraftOpened>;

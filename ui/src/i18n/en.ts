@@ -2,6 +2,7 @@
 import type { EpochReason } from '../bindings/EpochReason';
 import type { StorageWarning } from '../bindings/StorageWarning';
 import type { Messages } from './messages';
+import { cash, closing, report } from './shift.en';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -127,6 +128,9 @@ export const en: Messages = {
     reason_required: () => 'Choose or write the reason, in a few words.',
     shift_required: () => 'Open the shift first.',
     shift_already_open: () => 'A shift is open already.',
+    not_enough_cash: (there) =>
+      `There is not so much cash in the drawer${there ? `: there is S/ ${there}` : ''}.`,
+    figures_changed: () => 'The figures changed while you counted. Look at them and close again.',
     amount_invalid: () => 'The amount is not clear. Write, for example, 85.50.',
     ticket_empty: () => 'The ticket is empty. Add a seat, a fare or a product.',
     ticket_too_long: () => 'The ticket has too many lines. Charge it in two parts.',
@@ -181,6 +185,10 @@ export const en: Messages = {
     slow: 'slow (3G)',
     portal: 'portal',
   },
+
+  report,
+  cash,
+  closing,
 
   common: {
     product: 'Turno',
@@ -261,6 +269,8 @@ export const en: Messages = {
     pending: 'Pending',
     review: 'Review',
     sales: 'Sales',
+    shift: 'Shift',
+    full: 'Much cash in the drawer',
     settings: 'Settings',
   },
 

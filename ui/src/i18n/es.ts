@@ -13,6 +13,7 @@ import type { SaleReason } from '../bindings/SaleReason';
 import type { SaleState } from '../bindings/SaleState';
 import type { Standing } from '../bindings/Standing';
 import type { Signal } from '../shared/signals';
+import { cash, closing, report } from './shift.es';
 
 /** A short name for the status bar and what the person can do about it. */
 export type ConnectionWords = { label: string; advice: string };
@@ -138,6 +139,8 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   reason_required: () => 'Elija o escriba el motivo, en pocas palabras.',
   shift_required: () => 'Primero abra el turno.',
   shift_already_open: () => 'Ya hay un turno abierto.',
+  not_enough_cash: (there) => `En el cajón no hay tanto efectivo${there ? `: hay S/ ${there}` : ''}.`,
+  figures_changed: () => 'Las cifras cambiaron mientras contaba. Mírelas y cierre otra vez.',
   amount_invalid: () => 'El monto no se entiende. Escriba, por ejemplo, 85.50.',
   ticket_empty: () => 'El ticket está vacío. Agregue un pasaje o un producto.',
   ticket_too_long: () => 'El ticket tiene demasiadas líneas. Cobre en dos partes.',
@@ -203,6 +206,9 @@ export const es = {
   signal,
   role,
   practiceLine,
+  report,
+  cash,
+  closing,
 
   common: {
     product: 'Turno',
@@ -283,6 +289,8 @@ export const es = {
     pending: 'Pendientes',
     review: 'Revisar',
     sales: 'Ventas',
+    shift: 'Turno',
+    full: 'Mucho efectivo en el cajón',
     settings: 'Ajustes',
   },
 

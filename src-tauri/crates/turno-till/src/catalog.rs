@@ -81,6 +81,7 @@ pub struct Catalog {
     offers: Vec<Offer>,
     by_id: HashMap<String, usize>,
     layouts: Vec<Layout>,
+    route_names: HashMap<String, String>,
 }
 
 impl Catalog {
@@ -96,6 +97,7 @@ impl Catalog {
         let mut stops = HashMap::new();
         for route in &body.routes {
             stops.entry(route.route.as_str()).or_insert_with(|| route.stops.join(" "));
+            catalog.route_names.entry(route.route.clone()).or_insert_with(|| route.name.clone());
         }
         let price = |text: &str| Money::parse_amount(text, currency).ok();
         for service in &body.services {
@@ -194,6 +196,12 @@ impl Catalog {
         offer.words = words(&text);
         self.by_id.insert(offer.offer_id.clone(), self.offers.len());
         self.offers.push(offer);
+    }
+
+    /// How people call a route.
+    #[must_use]
+    pub fn route_name(&self, route: &str) -> Option<&str> {
+        self.route_names.get(route).map(String::as_str)
     }
 
     #[must_use]

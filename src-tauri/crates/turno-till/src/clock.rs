@@ -27,6 +27,16 @@ impl Clock for SystemClock {
 /// Peru keeps UTC-05:00 all year, with no daylight saving time.
 const TILL_OFFSET: Offset = Offset::constant(-5);
 
+/// The same in milliseconds, for SQL.
+pub const TILL_OFFSET_MS: Millis = -5 * 60 * 60 * 1_000;
+
+/// The hour of the day at the till, 0 to 23.
+#[must_use]
+pub fn hour_of_day(at: Millis) -> u32 {
+    let hour = at.saturating_add(TILL_OFFSET_MS).div_euclid(60 * 60 * 1_000).rem_euclid(24);
+    u32::try_from(hour).unwrap_or_default()
+}
+
 /// An instant as people and YUPY read it: RFC 3339 with the till's offset, to the millisecond.
 ///
 /// An instant outside the calendar (a damaged row) shows as the calendar's end rather than as nothing.

@@ -24,6 +24,7 @@ mod review;
 mod secrets;
 mod sell;
 pub mod settle;
+mod shift;
 pub mod store;
 mod till;
 pub mod transport;

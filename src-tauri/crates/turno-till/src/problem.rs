@@ -107,6 +107,8 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::ReasonRequired => "Escriba el motivo.",
         ProblemCode::ShiftRequired => "Abra el turno antes de vender.",
         ProblemCode::ShiftAlreadyOpen => "Ya hay un turno abierto en esta caja.",
+        ProblemCode::NotEnoughCash => "En el cajón no hay tanto efectivo.",
+        ProblemCode::FiguresChanged => "Las cifras cambiaron. Revíselas antes de cerrar el turno.",
         ProblemCode::AmountInvalid => "El monto no es válido.",
         ProblemCode::TicketEmpty => "Agregue algo al boleto antes de cobrar.",
         ProblemCode::TicketTooLong => "El boleto tiene demasiadas líneas. Cóbrelo en dos partes.",

@@ -12,11 +12,13 @@ use crate::answer::Question;
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::Event;
 use crate::settle::{self, Context};
+use crate::shift;
 use crate::store::audit::{self, Event as Happened};
+use crate::store::figures;
 use crate::store::questions::{self, QuestionRow, Verdict};
 use crate::store::sales::{self, SaleRow};
 use crate::store::{people, unreadable};
-use crate::view::{self, Decide, Decision, Person, Problem, ProblemCode, Review, ReviewSide};
+use crate::view::{self, Decide, Decision, MoneyHandled, Person, Problem, ProblemCode, Review, ReviewSide};
 
 const REASON_LIMIT: usize = 300;
 
@@ -102,6 +104,10 @@ fn candidate_side(conn: &Connection, candidate: &Value, own: &SaleRow) -> rusqli
     })
 }
 
+fn currency(sale: &SaleRow) -> rusqlite::Result<Currency> {
+    Currency::parse(&sale.currency).map_err(|_| unreadable("sales.currency", &sale.currency))
+}
+
 /// What a decision lacks before anybody's PIN is asked.
 ///
 /// # Errors
@@ -143,6 +149,7 @@ pub fn decide(
         money: decide.money.filter(|_| decide.decision == Decision::SameSale),
     };
     questions::decide(conn, &decide.challenge_id, &verdict)?;
+    let owed_before = figures::cash_owed(conn, &sale.draft_id, currency(&sale)?)?;
     let moved = match decide.decision {
         Decision::DifferentSale => settle::confirm(
             conn,
@@ -162,6 +169,11 @@ pub fn decide(
     };
     if !moved {
         return Err(ProblemCode::NotInReview.into());
+    }
+    if verdict.money == Some(MoneyHandled::Refunded) {
+        let currency = currency(&sale)?;
+        let given_back = owed_before - figures::cash_owed(conn, &sale.draft_id, currency)?;
+        shift::refund(conn, manager, &sale, Money::from_minor(given_back, currency), &verdict.reason, now)?;
     }
     audit::append(
         conn,

@@ -10,10 +10,13 @@ use turno_sqlite::{Database, Migration, OpenError, Options, WriterMode};
 pub mod attempts;
 pub mod audit;
 pub mod catalog;
+pub mod closings;
 pub mod epochs;
+pub mod figures;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod installation;
+pub mod movements;
 pub mod outbox;
 pub mod people;
 pub mod print_jobs;
@@ -27,7 +30,7 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -38,6 +41,7 @@ const MIGRATIONS: [Migration; 6] = [
         sql: include_str!("../migrations/0005_reconciliation.sql"),
     },
     Migration { version: 6, name: "printing", sql: include_str!("../migrations/0006_printing.sql") },
+    Migration { version: 7, name: "shift", sql: include_str!("../migrations/0007_shift.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -38,6 +38,7 @@ mod printing;
 mod queue;
 mod reconciling;
 mod setup;
+mod shift;
 mod storage;
 
 /// Makes a transport for an address and, once enrolled, a credential.

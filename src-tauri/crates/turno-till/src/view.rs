@@ -13,8 +13,10 @@ mod reconciliation;
 mod request;
 pub use appearance::*;
 pub use printing::*;
+mod shift;
 pub use reconciliation::*;
 pub use request::*;
+pub use shift::*;
 
 /// An amount for display: minor units (céntimos) of an ISO 4217 currency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
@@ -50,6 +52,8 @@ pub struct Shift {
     pub float: Money,
     pub sales_count: u32,
     pub sold: Money,
+    /// There is more cash in the drawer than there should be.
+    pub drawer_is_full: bool,
 }
 
 /// Why sales are, or are not, reaching YUPY. One cause at a time, the one to act on.
@@ -562,6 +566,8 @@ pub enum Phase {
     },
     NoShift {
         person: Person,
+        /// How the shift before ended: its count is most often the next float.
+        last_closing: Option<LastClosing>,
     },
     Selling {
         person: Person,
@@ -626,6 +632,10 @@ pub enum ProblemCode {
     // shift
     ShiftRequired,
     ShiftAlreadyOpen,
+    /// `detail` is the cash that there is.
+    NotEnoughCash,
+    /// What the screen showed is not so any more.
+    FiguresChanged,
     AmountInvalid,
     // selling
     TicketEmpty,

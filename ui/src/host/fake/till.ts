@@ -4,6 +4,7 @@
  * nobody.
  */
 import type { Appearance } from '../../bindings/Appearance';
+import type { Approval } from '../../bindings/Approval';
 import type { Charge } from '../../bindings/Charge';
 import type { ChargeOutcome } from '../../bindings/ChargeOutcome';
 import type { Checkout } from '../../bindings/Checkout';
@@ -23,13 +24,13 @@ import type { Review } from '../../bindings/Review';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SeatMap } from '../../bindings/SeatMap';
 import type { SeatSold } from '../../bindings/SeatSold';
-import type { Shift } from '../../bindings/Shift';
 import type { Host } from '../host';
-import { parseTyped, soles } from './amounts';
+import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
 import { describe, quote } from './pricing';
 import { FakeRelay } from './relay';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
+import { FakeShifts } from './shift';
 
 export const CASHIER: Person = { person_id: 'p-caja', name: 'Caja', role: 'cashier' };
 export const MANAGER: Person = { person_id: 'p-encargado', name: 'Encargado', role: 'manager' };
@@ -46,12 +47,12 @@ export class FakeTill implements Host {
   #pins: Record<string, string> = { ...PINS };
   #practice = false;
   #seller: Person = CASHIER;
-  #shift: Shift | null = null;
   #checkouts = new Map<string, Checkout>();
   #drafts = 0;
   readonly #listeners = new Set<() => void>();
 
   readonly #relay: FakeRelay;
+  readonly #shifts = new FakeShifts(() => this.#relay.sales);
 
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
@@ -144,9 +145,7 @@ export class FakeTill implements Host {
       const person = this.#people.find((one) => one.person_id === person_id);
       if (!person || this.#pins[person_id] !== pin) throw refusal('pin_wrong');
       this.#seller = person;
-      this.#phase = this.#shift
-        ? { phase: 'selling', person, shift: this.#shift }
-        : { phase: 'no_shift', person };
+      this.#phase = this.#atWork();
       return this.#frame();
     });
 
@@ -158,20 +157,30 @@ export class FakeTill implements Host {
 
   openShift: Host['openShift'] = ({ float }) =>
     this.#answer('open_shift', () => {
-      const minor = parseTyped(float);
-      if (minor === null) throw refusal('amount_invalid');
-      const shift: Shift = {
-        shift_id: 'S44',
-        opened_at: stamp(),
-        opened_by: this.#seller,
-        float: soles(minor),
-        sales_count: 0,
-        sold: soles(0),
-      };
-      this.#shift = shift;
-      this.#phase = { phase: 'selling', person: this.#seller, shift };
+      this.#shifts.open(this.#seller, float);
+      this.#phase = this.#atWork();
       return this.#frame();
     });
+
+  shiftReport: Host['shiftReport'] = ({ shift_id }) =>
+    this.#answer('shift_report', () => this.#shifts.report(shift_id));
+
+  moveCash: Host['moveCash'] = (request) =>
+    this.#answer('move_cash', () => {
+      const report = this.#shifts.move(request, this.#seller, this.#approver(request.approval));
+      this.#phase = this.#atWork();
+      this.#changed();
+      return report;
+    });
+
+  closeShift: Host['closeShift'] = (request) =>
+    this.#answer('close_shift', () => {
+      this.#shifts.close(request, this.#seller, this.#approver(request.approval));
+      this.#phase = this.#atWork();
+      return this.#frame();
+    });
+
+  pastShifts: Host['pastShifts'] = () => this.#answer('past_shifts', () => this.#shifts.past());
 
   searchOffers: Host['searchOffers'] = ({ text, limit }) =>
     this.#answer('search_offers', () =>
@@ -285,13 +294,14 @@ export class FakeTill implements Host {
   #charge(request: Charge): ChargeOutcome {
     const recorded = this.#checkouts.get(request.draft_id);
     if (recorded) return { outcome: 'recorded', checkout: recorded };
-    if (!this.#shift) throw refusal('shift_required');
+    const shift = this.#shifts.current;
+    if (!shift) throw refusal('shift_required');
     const quoted = quote(request, (id) => this.#offer(id));
     if (quoted.missing || !quoted.change) throw refusal('received_too_little');
     const warnings = request.look_alikes === 'ask' ? this.#lookAlikes(request.lines) : [];
     if (warnings.length > 0) return { outcome: 'look_alike', warnings };
 
-    const sales = request.lines.map((line) => this.#record(line));
+    const sales = request.lines.map((line) => this.#record(line, shift.shift_id));
     const checkout: Checkout = {
       draft_id: request.draft_id,
       recorded_at: stamp(),
@@ -303,23 +313,18 @@ export class FakeTill implements Host {
       change: quoted.change,
     };
     this.#checkouts.set(request.draft_id, checkout);
-    this.#shift = {
-      ...this.#shift,
-      sales_count: this.#shift.sales_count + sales.length,
-      sold: soles(this.#shift.sold.minor + quoted.total.minor),
-    };
-    this.#phase = { phase: 'selling', person: this.#seller, shift: this.#shift };
+    this.#phase = this.#atWork();
     this.#changed();
     return { outcome: 'recorded', checkout };
   }
 
-  #record(line: Line): SaleSummary {
+  #record(line: Line, shiftId: string): SaleSummary {
     const offer = this.#offer(line.offer_id);
     const sequence = this.#relay.sales.length + 1;
     const summary: SaleSummary = {
-      external_transaction_id: `D03-K7M-S44-${String(sequence).padStart(4, '0')}`,
+      external_transaction_id: `D03-K7M-${shiftId}-${String(sequence).padStart(4, '0')}`,
       sequence,
-      shift_id: 'S44',
+      shift_id: shiftId,
       description: describe(offer, line),
       route: offer.route,
       seat: line.seat,
@@ -386,6 +391,21 @@ export class FakeTill implements Host {
         : null,
       managers: this.#people.filter((person) => person.role === 'manager'),
     };
+  }
+
+  #atWork(): Phase {
+    const shift = this.#shifts.current;
+    return shift
+      ? { phase: 'selling', person: this.#seller, shift }
+      : { phase: 'no_shift', person: this.#seller, last_closing: this.#shifts.last };
+  }
+
+  #approver(approval: Approval | null): Person | null {
+    if (!approval) return null;
+    const manager = this.#people.find((one) => one.person_id === approval.manager_id);
+    if (!manager || this.#pins[manager.person_id] !== approval.pin) throw refusal('pin_wrong');
+    if (manager.role !== 'manager') throw refusal('manager_required');
+    return manager;
   }
 
   #locked(): Phase {

@@ -104,6 +104,46 @@ pub fn current_number(conn: &Connection) -> Result<Option<u32>> {
         .optional()
 }
 
+/// Ends the open shift.
+pub fn close(conn: &Connection, shift_number: u32, at: Millis) -> Result<()> {
+    conn.execute(
+        "UPDATE shifts SET closed_at_ms = ?2 WHERE shift_number = ?1 AND closed_at_ms IS NULL",
+        params![shift_number, at],
+    )?;
+    Ok(())
+}
+
+/// A shift, with the time of its end.
+pub fn find(conn: &Connection, shift_number: u32) -> Result<Option<(OpenedShift, Option<Millis>)>> {
+    conn.prepare_cached("SELECT closed_at_ms FROM shifts WHERE shift_number = ?1")?
+        .query_row([shift_number], |row| row.get(0))
+        .optional()?
+        .map(|closed_at| Ok((opened(conn, shift_number)?, closed_at)))
+        .transpose()
+}
+
+/// Closed shifts before this number, the newest first.
+pub fn closed_before(conn: &Connection, before: u32, limit: u32) -> Result<Vec<(OpenedShift, Millis)>> {
+    conn.prepare_cached(
+        "SELECT shift_number, closed_at_ms FROM shifts WHERE closed_at_ms IS NOT NULL AND shift_number < ?1
+         ORDER BY shift_number DESC LIMIT ?2",
+    )?
+    .query_map(params![before, limit], |row| Ok((row.get::<_, u32>(0)?, row.get(1)?)))?
+    .collect::<Result<Vec<_>>>()?
+    .into_iter()
+    .map(|(number, closed_at)| Ok((opened(conn, number)?, closed_at)))
+    .collect()
+}
+
+/// How many of a shift's sales are not settled.
+pub fn unsettled(conn: &Connection, shift_number: u32) -> Result<u32> {
+    conn.prepare_cached(
+        "SELECT count(*) FROM sales JOIN outbox USING (sequence)
+         WHERE shift_number = ?1 AND state NOT IN ('accepted', 'discarded')",
+    )?
+    .query_row([shift_number], |row| row.get(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,7 @@ fn standing(state: SaleState, outcome_unknown: bool) -> Standing {
     }
 }
 
-fn state(word: &str) -> Result<SaleState> {
+pub fn state(word: &str) -> Result<SaleState> {
     match word {
         "queued" => Ok(SaleState::Queued),
         "sending" => Ok(SaleState::Sending),
@@ -94,6 +94,16 @@ pub fn recent(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
         .query_map(params![after.unwrap_or(i64::MAX), PAGE + 1], read)?
         .collect::<Result<Vec<_>>>()?;
     Ok(page(items))
+}
+
+/// A shift's sales that are not settled, oldest first.
+pub fn unsettled_of_shift(conn: &Connection, shift: u32, limit: usize) -> Result<Vec<SaleSummary>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM {TABLES}
+         WHERE shift_number = ?1 AND state NOT IN ('accepted', 'discarded') ORDER BY sales.sequence LIMIT ?2"
+    ))?
+    .query_map(params![shift, i64::try_from(limit).unwrap_or(i64::MAX)], read)?
+    .collect()
 }
 
 /// One row more than a page was asked for: whether it is there says whether there is a next page.

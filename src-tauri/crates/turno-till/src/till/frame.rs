@@ -1,19 +1,22 @@
 //! What the frame of the screen shows, computed from rows each time.
 
 use rusqlite::Connection;
+use turno_domain::Currency;
 
 use super::{Till, connection};
 use crate::clock::{Millis, rfc3339};
+use crate::shift::{Drawer, last_closing, limits};
 use crate::store::epochs::{self, EpochRow};
 use crate::store::shifts::ShiftRow;
 use crate::store::{outbox, people, reconciliations, shifts};
 use crate::view::{EpochReason, Money, NewEpoch, Person, Phase, Problem, ProblemCode, Role, Shift, Status};
 
-/// The open shift and who opened it.
-fn shift(conn: &Connection) -> rusqlite::Result<Option<(ShiftRow, Option<Person>)>> {
+/// The open shift, who opened it, and the cash that should be in its drawer.
+fn shift(conn: &Connection, currency: Currency) -> rusqlite::Result<Option<(ShiftRow, Option<Person>, i64)>> {
     let Some(row) = shifts::current(conn)? else { return Ok(None) };
     let opened_by = people::find(conn, &row.opened_by)?;
-    Ok(Some((row, opened_by)))
+    let expected = Drawer::of(conn, row.shift_number, row.float_minor, currency)?.expected()?;
+    Ok(Some((row, opened_by, expected)))
 }
 
 /// How long people are told of new letters on their tickets when nothing else is to be said about it.
@@ -32,10 +35,15 @@ impl Till {
     /// The database could not be read.
     pub async fn phase(&self) -> Result<Phase, Problem> {
         let Ok(enrolled) = self.enrolled() else { return Ok(Phase::Welcome) };
-        let (people, last_person_id, shift) = self
+        let currency = enrolled.enrolment.currency;
+        let (people, last_person_id, shift, last_closing) = self
             .inner
             .db
-            .read(|conn| Ok((people::all(conn)?, people::last_unlocked(conn)?, shift(conn)?)))
+            .read(move |conn| {
+                let shift = shift(conn, currency)?;
+                let last = if shift.is_none() { last_closing(conn, currency)? } else { None };
+                Ok((people::all(conn)?, people::last_unlocked(conn)?, shift, last))
+            })
             .await?;
         if self.needs_connection() {
             return Ok(Phase::Reconnect { address: enrolled.enrolment.address.clone() });
@@ -44,8 +52,10 @@ impl Till {
             return Ok(Phase::FirstManager);
         }
         let Ok(person) = self.unlocked() else { return Ok(Phase::Locked { people, last_person_id }) };
-        let Some((row, opened_by)) = shift else { return Ok(Phase::NoShift { person }) };
-        let money = |minor| Money { minor, currency: enrolled.enrolment.currency.code().to_owned() };
+        let Some((row, opened_by, expected)) = shift else {
+            return Ok(Phase::NoShift { person, last_closing });
+        };
+        let money = |minor| Money { minor, currency: currency.code().to_owned() };
         let shift = Shift {
             shift_id: format!("S{}", row.shift_number),
             opened_at: rfc3339(row.opened_at),
@@ -53,6 +63,7 @@ impl Till {
             float: money(row.float_minor),
             sales_count: row.sales_count,
             sold: money(row.sold_minor),
+            drawer_is_full: expected > limits(currency).cash_held,
         };
         Ok(Phase::Selling { person, shift })
     }

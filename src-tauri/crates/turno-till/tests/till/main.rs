@@ -17,6 +17,7 @@ mod queue;
 mod reconciling;
 mod review;
 mod selling;
+mod shift;
 mod sockets;
 mod support;
 mod world;
