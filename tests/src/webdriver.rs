@@ -24,6 +24,7 @@ pub mod key {
     pub const F3: &str = "\u{E033}";
     pub const F4: &str = "\u{E034}";
     pub const F6: &str = "\u{E036}";
+    pub const F7: &str = "\u{E037}";
     pub const F9: &str = "\u{E039}";
     pub const F10: &str = "\u{E03A}";
 }

@@ -8,11 +8,12 @@ use std::ops::RangeInclusive;
 use turno_tests::tree::root;
 
 /// The parts of the list that a till without a screen can show.
-const PARTS: [(&str, RangeInclusive<u32>); 7] = [
+const PARTS: [(&str, RangeInclusive<u32>); 8] = [
     ("duplicates after a retry", 1..=18),
     ("lost sales", 19..=28),
     ("a stuck queue", 29..=37),
     ("numbers", 38..=42),
+    ("the shift", 43..=49),
     ("clock, network, people", 50..=54),
     ("printing", 55..=58),
     ("storage", 64..=66),
@@ -253,6 +254,28 @@ const CASES: &[Case] = &[
             &["a_transaction_that_happened_at_another_time_is_an_alarm_and_never_acknowledged"],
         )],
     ),
+    case(
+        43,
+        &[(
+            "TILL/shift",
+            &["a_shift_closes_offline_with_the_list_of_what_waits_and_says_later_what_settled"],
+        )],
+    ),
+    case(44, &[("WINDOW/shift", &["a_day_ends_with_sales_that_wait_and_the_next_shift_sees_them_settle"])]),
+    case(
+        45,
+        &[(
+            "WINDOW/shift",
+            &["a_ticket_that_was_not_charged_is_named_and_is_there_for_its_seller_in_the_next_shift"],
+        )],
+    ),
+    case(
+        46,
+        &[("TILL/shift", &["a_count_of_what_does_not_exist_or_of_figures_that_changed_closes_nothing"])],
+    ),
+    case(47, &[("TILL/shift", &["closing_twice_closes_once_and_a_shift_without_sales_closes_with_zeros"])]),
+    case(48, &[("TILL/shift", &["a_second_shift_is_not_opened_beside_the_first"])]),
+    case(49, &[("WINDOW/shift", &["closing_pressed_twice_closes_once_and_a_shift_without_sales_closes"])]),
     case(
         50,
         &[

@@ -11,4 +11,5 @@ mod restored;
 mod review;
 mod screens;
 mod sell;
+mod shift;
 mod steps;
