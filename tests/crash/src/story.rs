@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use turno_till::clock::Clock;
 use turno_till::random::Entropy;
+use turno_till::room::{Ample, SharedDisk};
 use turno_till::store::FILE_NAME;
 use turno_till::transport::SharedTransport;
 use turno_till::view::{
@@ -23,7 +24,7 @@ use turno_till::view::{
 use turno_till::{Options, PinCost, Till, WriterMode};
 
 use crate::chance::Chance;
-use crate::disk::{Op, Watch, Weakness};
+use crate::disk::{Disk, Op, Watch, Weakness};
 use crate::facts::{self, Ack, State};
 use crate::rebuild::{self, Cursor, Loss};
 use crate::yupy::{Trouble, Yupy};
@@ -123,6 +124,19 @@ impl Counter {
     /// # Errors
     /// The folder cannot be used.
     pub async fn bare(seed: u64, trouble: Trouble, weakness: Option<Weakness>) -> Result<Self> {
+        Self::bare_on(seed, trouble, weakness, |_| Arc::new(Ample)).await
+    }
+
+    /// A till whose room is told by `room`, which gets the disk that SQLite's calls go to.
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub async fn bare_on(
+        seed: u64,
+        trouble: Trouble,
+        weakness: Option<Weakness>,
+        room: impl FnOnce(&Arc<Disk>) -> SharedDisk,
+    ) -> Result<Self> {
         let folder = folder()?;
         let watch = Watch::over(folder.path(), weakness);
         let chance = Chance::new(seed);
@@ -137,8 +151,11 @@ impl Counter {
             }
         };
         let yupy = Yupy::new(Chance::new(chance.next()), trouble, Box::new(heard));
-        let options =
-            options(folder.path(), Arc::clone(&clock), Chance::new(chance.next()), Arc::clone(&yupy) as _);
+        let chance_of_till = Chance::new(chance.next());
+        let options = Options {
+            disk: room(&watch.disk),
+            ..options(folder.path(), Arc::clone(&clock), chance_of_till, Arc::clone(&yupy) as _)
+        };
         let till = Till::open(options.clone()).await.map_err(told_no)?;
         Ok(Self { till, clock, yupy, watch, folder, chance, options, told })
     }
@@ -351,6 +368,7 @@ pub fn options(folder: &Path, clock: Arc<HandClock>, chance: Chance, transport: 
         entropy: Arc::new(chance) as Arc<dyn Entropy>,
         connector: Arc::new(move |_, _| Ok(Arc::clone(&transport))),
         pin_cost: CHEAP_PINS,
+        disk: Arc::new(Ample),
         writer: WriterMode::Inline,
         ..Options::new(folder.to_owned(), folder.join("secrets"))
     }

@@ -87,7 +87,7 @@ fn a_sale_on_a_failing_disk_is_recorded_or_not_and_a_second_press_records_it_onc
             let context = format!("{fault:?}, {then:?}: {pressed:?}");
             if let Err(problem) = &pressed {
                 assert!(struck, "{context}");
-                let undone = [ProblemCode::DiskFull, ProblemCode::Internal];
+                let undone = [ProblemCode::DiskFull, ProblemCode::DiskFailed, ProblemCode::Internal];
                 let said_undone = undone.contains(&problem.code);
                 assert!(said_undone || problem.code == ProblemCode::OutcomeUnknown, "{context}");
                 let killed = counter.watch.disk.position();

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use turno_till::machine::Machine;
 use turno_till::outbox::Policy;
+use turno_till::room::Ample;
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, Decide, Decision, Line, LookAlikePolicy, MoneyHandled,
     OpenShiftRequest, Phase, ProblemCode, Role, SaleSummary, Tender, UnlockRequest,
@@ -137,6 +138,7 @@ impl Actor {
             pin_cost: PinCost { memory_kib: 8, passes: 1 },
             writer: WriterMode::Inline,
             machine: Machine::named("a simulated machine"),
+            disk: Arc::new(Ample),
             journal_folder: self.beside("journal"),
             ..Options::new(self.folder.clone(), self.state.clone())
         };

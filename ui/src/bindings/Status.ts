@@ -28,6 +28,6 @@ clock_ahead_s: number | null,
  */
 new_epoch: NewEpoch | null, 
 /**
- * What is not as safe as it should be. Selling goes on.
+ * What is not as safe as it should be.
  */
 storage_warnings: Array<StorageWarning>, };

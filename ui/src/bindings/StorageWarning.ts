@@ -3,4 +3,4 @@
 /**
  * Something about the disk that somebody should see to.
  */
-export type StorageWarning = "backup_failed" | "journal_failed";
+export type StorageWarning = "backup_failed" | "journal_failed" | "disk_low";

@@ -39,6 +39,8 @@ const storage: Record<StorageWarning, string> = {
   backup_failed: 'No backup could be made. Check the space on the disk.',
   journal_failed:
     'Sales are not written to the journal. They are saved all the same; check the journal’s card or disk.',
+  disk_low:
+    'There is no space left on the disk: nothing can be charged. What was sold is still sent. Make room and the till sells again by itself.',
 };
 
 const epochReason: Record<EpochReason, string> = {
@@ -111,7 +113,8 @@ export const en: Messages = {
       'The data comes from a newer version of Turno. Install the newer version; nothing was changed.',
     database_damaged: () =>
       'The stored data is damaged. Delete nothing and call support: the sales can be rescued.',
-    disk_full: () => 'The disk is full and the sale was not saved. Make room and try again.',
+    disk_full: () =>
+      'There is very little space on the disk: do not charge. Make room and the till sells again by itself.',
     address_invalid: () => 'That address is not valid. Write, for example, yupy.company.pe.',
     address_unreachable: (cause) =>
       `That address could not be reached${because(cause)}. Check the network and the address.`,
@@ -156,6 +159,7 @@ export const en: Messages = {
         : 'Look at the printer’s settings: its width and the text at the bottom.',
     not_found: () => 'Not found.',
     not_allowed_now: () => 'This cannot be done now.',
+    disk_failed: () => 'The disk failed and the sale was not saved. Press Charge again.',
     outcome_unknown: () =>
       'The disk did not say whether the sale was saved. Press Charge again: it is never charged twice.',
     internal: () => 'Something failed inside the program. Nothing was lost; try again.',

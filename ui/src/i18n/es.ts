@@ -102,6 +102,8 @@ const storage: Record<StorageWarning, string> = {
   backup_failed: 'No se pudo hacer la copia de seguridad. Revise el espacio en el disco.',
   journal_failed:
     'Las ventas no se están anotando en el diario. Se guardan igual; revise la tarjeta o el disco del diario.',
+  disk_low:
+    'No queda espacio en el disco: no se puede cobrar. Lo vendido se sigue enviando. Libere espacio y la caja volverá a vender sola.',
 };
 
 const epochReason: Record<EpochReason, string> = {
@@ -122,7 +124,8 @@ const problem: Record<ProblemCode, ProblemSentence> = {
     'Los datos son de una versión más nueva de Turno. Instale la versión nueva; nada se ha cambiado.',
   database_damaged: () =>
     'Los datos guardados están dañados. No borre nada y avise a soporte: las ventas se pueden rescatar.',
-  disk_full: () => 'El disco está lleno y la venta no se guardó. Libere espacio y vuelva a intentar.',
+  disk_full: () =>
+    'Queda muy poco espacio en el disco: no cobre. Libere espacio y la caja volverá a vender sola.',
   address_invalid: () => 'Esa dirección no es válida. Escriba, por ejemplo, yupy.empresa.pe.',
   address_unreachable: (cause) =>
     `No se pudo llegar a esa dirección${because(cause)}. Revise la red y la dirección.`,
@@ -166,6 +169,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
       : 'Revise los datos de la impresora: ancho y texto al pie.',
   not_found: () => 'No se encontró.',
   not_allowed_now: () => 'Ahora no se puede hacer esto.',
+  disk_failed: () => 'El disco falló y la venta no se guardó. Pulse Cobrar otra vez.',
   outcome_unknown: () =>
     'El disco no dijo si la venta se guardó. Pulse Cobrar otra vez: no se cobrará dos veces.',
   internal: () => 'Algo falló dentro del programa. Nada se perdió; inténtelo otra vez.',

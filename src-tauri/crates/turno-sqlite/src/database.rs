@@ -15,7 +15,7 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot};
 
 use crate::{
     BATCH_LIMIT, Migration, OpenError, QUEUE_LIMIT, WriteError,
@@ -62,6 +62,7 @@ struct Shared {
     /// Places in the queue; a job gives its own back once it is answered.
     places: Arc<Semaphore>,
     commits: Arc<AtomicU64>,
+    full: Arc<Notify>,
 }
 
 enum Writes {
@@ -75,7 +76,8 @@ impl Database {
         let mut connection = open_writer(path)?;
         migrate(&mut connection, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
-        let writer = Writer::new(path.to_owned(), connection, Arc::clone(&commits));
+        let full = Arc::new(Notify::new());
+        let writer = Writer::new(path.to_owned(), connection, Arc::clone(&commits), Arc::clone(&full));
         let writes = match options.mode {
             WriterMode::Inline => Writes::Inline(Mutex::new(Some(writer))),
             WriterMode::Thread => {
@@ -97,6 +99,7 @@ impl Database {
             readers: Readers::new(path.to_owned()),
             places: Arc::new(Semaphore::new(QUEUE_LIMIT)),
             commits,
+            full,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -118,7 +121,12 @@ impl Database {
         let (job, answer) = Write::new(work, Some(place));
         self.shared.writes.submit(Box::new(job));
         match answer.await {
-            Ok(Answer::Result(result)) => result,
+            Ok(Answer::Result(result)) => {
+                if matches!(result, Err(WriteError::OutcomeUnknown(_))) {
+                    self.shared.readers.forget();
+                }
+                result
+            }
             Ok(Answer::Panicked(payload)) => std::panic::resume_unwind(payload),
             // The queue was dropped with the job still in it.
             Err(_) => Err(WriteError::Closed),
@@ -162,6 +170,12 @@ impl Database {
     /// Commits since the file was opened. Writes divided by commits is what grouping gains.
     pub fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// Returns when a write has found the medium full, since the last time that somebody waited here: whoever can
+    /// make room does so, and the same write may be tried again.
+    pub async fn until_full(&self) {
+        self.shared.full.notified().await;
     }
 
     pub fn path(&self) -> &Path {

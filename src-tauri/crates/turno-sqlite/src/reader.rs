@@ -43,6 +43,12 @@ impl Readers {
         Ok(value)
     }
 
+    /// Let go of the connections that wait for the next read. While one is open it keeps the log's index as it was
+    /// before a commit that failed, and a new writer would not look at what the log really holds.
+    pub(crate) fn forget(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Wait for the reads under way, then let go of the file.
     pub(crate) async fn close(&self) {
         let all = self.places.acquire_many(READERS).await;

@@ -17,7 +17,7 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
 use crate::{
     WriteError,
@@ -124,11 +124,18 @@ pub(crate) struct Writer {
     connection: Option<Connection>,
     log_is_dirty: bool,
     commits: Arc<AtomicU64>,
+    /// Told of every batch that found no room.
+    full: Arc<Notify>,
 }
 
 impl Writer {
-    pub(crate) fn new(path: PathBuf, connection: Connection, commits: Arc<AtomicU64>) -> Self {
-        Self { path, connection: Some(connection), log_is_dirty: false, commits }
+    pub(crate) fn new(
+        path: PathBuf,
+        connection: Connection,
+        commits: Arc<AtomicU64>,
+        full: Arc<Notify>,
+    ) -> Self {
+        Self { path, connection: Some(connection), log_is_dirty: false, commits, full }
     }
 
     /// Serve until everybody has let go of the queue or it is closed, with up to `batch_limit` writes in a commit.
@@ -174,6 +181,9 @@ impl Writer {
                 tracing::error!(%error, "commit with unknown outcome: opening the database again");
                 // SQLite's view of the file can no longer be trusted; a new connection recovers from the log.
                 self.connection = None;
+            }
+            if matches!(fate, Fate::Full) {
+                self.full.notify_one();
             }
             for job in ran {
                 job.answer(&fate);
@@ -294,7 +304,7 @@ mod tests {
         let other = Connection::open(&file).unwrap();
         other.execute_batch("BEGIN; SELECT text FROM note").unwrap();
         connection.execute_batch("INSERT INTO note VALUES ('while the other reads')").unwrap();
-        let mut writer = Writer::new(file, connection, Arc::default());
+        let mut writer = Writer::new(file, connection, Arc::default(), Arc::default());
         let started = Instant::now();
         writer.empty_log();
         assert!(started.elapsed() < BUSY_TIMEOUT, "it waited for the other: {:?}", started.elapsed());

@@ -21,6 +21,7 @@ mod reconcile;
 mod recover;
 pub mod relay;
 mod review;
+pub mod room;
 mod secrets;
 mod sell;
 pub mod settle;

@@ -92,7 +92,9 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::DatabaseDamaged => {
             "El archivo de ventas está dañado. No se cambió nada; llame a soporte."
         }
-        ProblemCode::DiskFull => "El disco está lleno. No cobre: libere espacio y vuelva a intentarlo.",
+        ProblemCode::DiskFull => {
+            "Queda muy poco espacio en el disco: no cobre. Libere espacio y la caja volverá a vender sola."
+        }
         ProblemCode::AddressInvalid => "La dirección de YUPY no es válida.",
         ProblemCode::AddressUnreachable => "No se pudo llegar a esa dirección. Revise la red y la dirección.",
         ProblemCode::EnrolmentRefused => "YUPY no aceptó el código. Pida un código nuevo.",
@@ -130,6 +132,7 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::PrinterSettingsInvalid => "Revise los datos de la impresora: dirección, ruta o ancho.",
         ProblemCode::NotFound => "No se encontró.",
         ProblemCode::NotAllowedNow => "Ahora no se puede.",
+        ProblemCode::DiskFailed => "El disco falló y la venta no se guardó. Pulse Cobrar otra vez.",
         ProblemCode::OutcomeUnknown => {
             "El disco no confirmó si guardó la venta. Mire en Ventas antes de cobrar otra vez."
         }

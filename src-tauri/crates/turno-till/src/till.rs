@@ -26,6 +26,7 @@ use crate::random::{OsEntropy, SharedEntropy};
 use crate::reconcile::OneAtATime;
 use crate::recover;
 use crate::relay::{Relay, Task};
+use crate::room::{Reserve, Room, SharedDisk, SystemDisk};
 use crate::settle::Context;
 use crate::store::installation::{self, Enrolment};
 use crate::transport::{AddressError, HttpTransport, SharedTransport};
@@ -57,6 +58,8 @@ pub struct Options {
     pub journal_folder: PathBuf,
     /// The machine that this is.
     pub machine: Machine,
+    /// The medium of the folder.
+    pub disk: SharedDisk,
     /// Where YUPY is now, when it moves between starts (practice).
     pub address: Option<String>,
     pub clock: SharedClock,
@@ -79,6 +82,7 @@ impl Options {
             folder,
             secrets_folder,
             machine: Machine::here(),
+            disk: Arc::new(SystemDisk),
             address: None,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
@@ -102,6 +106,8 @@ pub struct Till {
 struct Inner {
     options: Options,
     db: Database,
+    /// Room that is kept for when there is none.
+    reserve: Reserve,
     installation_id: Uuid,
     /// Held for as long as the till is open.
     witness: Mutex<Option<Witness>>,
@@ -134,6 +140,7 @@ struct Enrolled {
     /// There is something to print.
     printing_wanted: Arc<Notify>,
     _printing: Task,
+    _room: Task,
 }
 
 impl Till {
@@ -143,6 +150,9 @@ impl Till {
     /// Why the folder cannot be used; nothing was changed.
     pub async fn open(options: Options) -> Result<Self, Problem> {
         let now = options.clock.now().as_millisecond();
+        // First of all: even opening a database needs a little room.
+        let reserve = Reserve::new(Arc::clone(&options.disk), options.folder.clone());
+        let is_low = reserve.tend() == Room::Low;
         let (db, recovery) = recover::open(&options.folder, &options.backup_folder, options.writer, now)?;
         let recovered_count = recover::play_journal(&db, &options.journal_folder, now).await?;
         let found = Found { recovery, recovered_count };
@@ -158,13 +168,14 @@ impl Till {
         let inner = Inner {
             options,
             db,
+            reserve,
             installation_id,
             witness: Mutex::new(Some(witness)),
             pins: Mutex::new(pins),
             enrolled: RwLock::new(None),
             unlocked: Mutex::new(None),
             first_manager: tokio::sync::Mutex::default(),
-            storage_warnings: Mutex::default(),
+            storage_warnings: Mutex::new(is_low.then_some(StorageWarning::DiskLow).into_iter().collect()),
             journal_turns: AtomicBool::new(false),
             changes: watch::Sender::new(0),
         };

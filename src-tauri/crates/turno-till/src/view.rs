@@ -141,7 +141,7 @@ pub struct Status {
     pub clock_ahead_s: Option<i64>,
     /// The guard fired lately, or sales of before it are not settled.
     pub new_epoch: Option<NewEpoch>,
-    /// What is not as safe as it should be. Selling goes on.
+    /// What is not as safe as it should be.
     pub storage_warnings: Vec<StorageWarning>,
 }
 
@@ -154,6 +154,8 @@ pub enum StorageWarning {
     BackupFailed,
     /// New sales are not in the journal.
     JournalFailed,
+    /// There is too little room to sell; what was sold is still sent and settled.
+    DiskLow,
 }
 
 /// The three honest words about a sale.
@@ -661,7 +663,9 @@ pub enum ProblemCode {
     // anything else
     NotFound,
     NotAllowedNow,
-    /// The disk said neither yes nor no: the till looks the sale up before anything is printed.
+    /// The disk refused in the middle of it. Nothing was recorded; the same press may be repeated.
+    DiskFailed,
+    /// The disk said neither yes nor no, and the till could not find out either.
     OutcomeUnknown,
     Internal,
 }

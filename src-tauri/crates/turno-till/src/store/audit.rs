@@ -30,6 +30,8 @@ pub enum Event {
     BackupRestored,
     SaleRecovered,
     StoredBodyChanged,
+    /// The disk failed a ticket's commit, and it is certain that the ticket was not recorded.
+    TicketNotSaved,
     SendingPaused,
     SendingResumed,
     /// YUPY's answers show that this machine's clock is wrong.
@@ -67,6 +69,7 @@ impl Event {
             Self::SaleRecovered => "sale_recovered",
             Self::BackupRestored => "backup_restored",
             Self::StoredBodyChanged => "stored_body_changed",
+            Self::TicketNotSaved => "ticket_not_saved",
             Self::SendingPaused => "sending_paused",
             Self::SendingResumed => "sending_resumed",
             Self::ClockWrong => "clock_wrong",

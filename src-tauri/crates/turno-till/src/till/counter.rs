@@ -1,9 +1,11 @@
 //! What happens at the counter: people, the shift and the sale.
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use turno_domain::Money;
 use turno_domain::text::{has_control, normalise_free_text};
+use turno_sqlite::WriteError;
 use uuid::Uuid;
 
 use super::Till;
@@ -18,6 +20,10 @@ use crate::view::{
 };
 
 const NAME_LIMIT: usize = 60;
+/// How long is waited for a disk that failed a commit, after each look at what it did: together as long as a cashier
+/// keeps a customer waiting without a word.
+const LOOK_UP_AGAIN: [Duration; 3] =
+    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];
 
 impl Till {
     /// The first person of a new till, or of one whose PINs were lost.
@@ -181,9 +187,10 @@ impl Till {
     }
 
     /// # Errors
-    /// Why a line cannot be sold.
+    /// Why a line cannot be sold; `disk_full` while nothing can.
     pub fn quote(&self, request: &QuoteRequest) -> Result<Quote, Problem> {
         let enrolled = self.enrolled()?;
+        self.check_room()?;
         let priced =
             sell::price(&*self.catalog()?, enrolled.enrolment.currency, &request.lines, &request.tender)?;
         Ok(priced.quote())
@@ -192,17 +199,19 @@ impl Till {
     /// Records a ticket. From the answer on it cannot be lost; sending goes on by itself.
     ///
     /// # Errors
-    /// Why nothing was recorded. Only `outcome_unknown` leaves it open: look the draft up before charging again.
+    /// Why nothing was recorded. Only `outcome_unknown` leaves it open: the disk kept from us what became of it.
     pub async fn charge(&self, charge: &Charge) -> Result<ChargeOutcome, Problem> {
         let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
         let draft_id = Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
         let (catalog, currency) = (self.catalog()?, enrolled.enrolment.currency);
-        let priced = sell::price(&catalog, currency, &charge.lines, &charge.tender);
+        let priced =
+            self.check_room().and_then(|()| sell::price(&catalog, currency, &charge.lines, &charge.tender));
         let seller =
             Seller { person_id: person.person_id, enrolment: enrolled.enrolment.clone(), now: self.now() };
         // One draft has one name, however it was written.
         let charge = Charge { draft_id: draft_id.to_string(), ..charge.clone() };
-        let outcome = self
+        let (again, what) = (seller.clone(), charge.clone());
+        let written = self
             .inner
             .db
             .write(move |conn| {
@@ -213,7 +222,14 @@ impl Till {
                     (None, Ok(priced)) => sell::record(conn, &seller, &charge, &priced),
                 }
             })
-            .await?;
+            .await;
+        let outcome = match written {
+            Err(WriteError::OutcomeUnknown(error)) => {
+                tracing::error!(%error, "the disk did not confirm a ticket; it is looked up");
+                self.look_up(again, what).await?
+            }
+            written => written?,
+        };
         if let ChargeOutcome::Recorded { checkout } = &outcome {
             let newest = checkout.sales.iter().map(|sale| sale.sequence).max();
             self.note_numbers(newest.unwrap_or_default(), 0);
@@ -223,5 +239,37 @@ impl Till {
         enrolled.relay.wake();
         self.changed();
         Ok(outcome)
+    }
+
+    /// What became of a ticket whose commit failed half-way. The writer opens the database again for this, which makes
+    /// certain of whatever is found there: a reader beside it could see what is on no medium. Where nothing is found,
+    /// the audit's row takes the place in the log at which the failed commit began; without it, a kill could bring back
+    /// a ticket of which somebody was told that it was not saved.
+    async fn look_up(&self, seller: Seller, charge: Charge) -> Result<ChargeOutcome, Problem> {
+        for wait in LOOK_UP_AGAIN {
+            let (seller, charge) = (seller.clone(), charge.clone());
+            let look = move |conn: &rusqlite::Connection| {
+                let found = sell::already_recorded(conn, &seller, &charge)?;
+                if found.is_none() {
+                    let entry = audit::Entry {
+                        person_id: Some(&seller.person_id),
+                        data: serde_json::json!({ "draft_id": charge.draft_id }),
+                        ..audit::Entry::new(Event::TicketNotSaved)
+                    };
+                    audit::append(conn, seller.now, &entry)?;
+                }
+                Ok::<_, Problem>(found)
+            };
+            let found = self.inner.db.write(look).await;
+            match found {
+                Ok(Some(outcome)) => return Ok(outcome),
+                Ok(None) => return Err(ProblemCode::DiskFailed.into()),
+                Err(error) => {
+                    tracing::error!(%error, "the disk does not say what became of a ticket");
+                    tokio::time::sleep(wait).await;
+                }
+            }
+        }
+        Err(ProblemCode::OutcomeUnknown.into())
     }
 }

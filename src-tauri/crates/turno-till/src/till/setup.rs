@@ -131,6 +131,7 @@ impl Till {
                     .abort_handle(),
             ),
             _backups: Task(tokio::spawn(storage::keep_backups(Arc::downgrade(&self.inner))).abort_handle()),
+            _room: Task(tokio::spawn(storage::keep_room(Arc::downgrade(&self.inner))).abort_handle()),
         };
         let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);
         let wake_printing = Arc::clone(&enrolled.printing_wanted);

@@ -12,12 +12,15 @@ use turno_sqlite::WriterMode;
 use super::{Inner, Till};
 use crate::backup;
 use crate::journal::{self, Journal};
+use crate::room::Room;
 use crate::view::{Problem, ProblemCode, StorageWarning};
 
 /// How often it is looked whether a copy is due.
 const LOOK_EVERY: Duration = Duration::from_secs(15 * 60);
 /// The medium of the journal may come back.
 const JOURNAL_RETRY: Duration = Duration::from_secs(30);
+/// How often the disk's room is looked at: the cashier who made some sells again within this time.
+const ROOM_EVERY: Duration = Duration::from_secs(10);
 /// Tickets that are written to the journal at once.
 const TICKETS: u32 = 200;
 
@@ -93,6 +96,27 @@ impl Till {
         })
     }
 
+    /// Refuses what would begin a ticket that the disk could not keep to its end.
+    pub(super) fn check_room(&self) -> Result<(), Problem> {
+        match self.inner.reserve.room() {
+            Room::Enough => Ok(()),
+            Room::Low => Err(ProblemCode::DiskFull.into()),
+        }
+    }
+
+    /// Gives up, or makes again, the room that is kept, on a thread that may wait for the medium.
+    async fn tend_room(&self) -> Room {
+        let inner = Arc::clone(&self.inner);
+        let room = match self.inner.options.writer {
+            WriterMode::Inline => inner.reserve.tend(),
+            WriterMode::Thread => {
+                tokio::task::spawn_blocking(move || inner.reserve.tend()).await.unwrap_or(Room::Low)
+            }
+        };
+        self.warn(StorageWarning::DiskLow, room == Room::Low);
+        room
+    }
+
     pub(super) fn storage_warnings(&self) -> Vec<StorageWarning> {
         let warnings = self.inner.storage_warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings.iter().copied().collect()
@@ -125,11 +149,31 @@ pub(super) async fn keep_journal(inner: Weak<Inner>, wanted: Arc<Notify>) {
     }
 }
 
+/// Watches the disk's room for as long as the till is open.
+pub(super) async fn keep_room(inner: Weak<Inner>) {
+    loop {
+        let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
+        till.tend_room().await;
+        let db = till.inner.db.clone();
+        drop(till);
+        tokio::select! {
+            // Free bytes may say nothing (a quota): SQLite's word counts, and the next write finds the reserve's room.
+            () = db.until_full() => {
+                let Some(inner) = inner.upgrade() else { return };
+                inner.reserve.give_up();
+            }
+            () = tokio::time::sleep(ROOM_EVERY) => {}
+        }
+    }
+}
+
 /// Makes a copy a day for as long as the till is open.
 pub(super) async fn keep_backups(inner: Weak<Inner>) {
     loop {
         let Some(till) = inner.upgrade().map(|inner| Till { inner }) else { return };
-        if backup::is_due(&till.inner.options.backup_folder, till.now()) {
+        // The room that is left is for what was sold; the copy is made when there is more.
+        let has_room = till.check_room().is_ok();
+        if has_room && backup::is_due(&till.inner.options.backup_folder, till.now()) {
             // What went wrong is shown, and tried again.
             let _ = till.back_up().await;
         }

@@ -16,6 +16,7 @@ mod printing;
 mod queue;
 mod reconciling;
 mod review;
+mod room;
 mod selling;
 mod shift;
 mod sockets;

@@ -13,6 +13,7 @@ use turno_print::device::Limits;
 use turno_till::clock::Clock;
 use turno_till::machine::Machine;
 use turno_till::random::Entropy;
+use turno_till::room::Ample;
 use turno_till::transport::{Failure, Method, Request, Response, Sending, SharedTransport, Transport};
 use turno_till::view::{
     Charge, ChargeOutcome, Checkout, ConnectRequest, Line, LookAlikePolicy, OpenShiftRequest, Problem, Role,
@@ -291,6 +292,7 @@ pub fn options(folder: &Path, clock: Arc<HandClock>, chance: Seeded, transport: 
         writer: WriterMode::Inline,
         machine: Machine::named("the machine of the tests"),
         printer: IMPATIENT,
+        disk: Arc::new(Ample),
         ..Options::new(folder.to_owned(), folder.join("secrets"))
     }
 }
@@ -320,10 +322,15 @@ pub struct Shop {
 
 impl Shop {
     pub async fn bare() -> Self {
+        Self::bare_with(|_| ()).await
+    }
+
+    pub async fn bare_with(change: impl FnOnce(&mut Options)) -> Self {
         let folder = TempDir::new().unwrap();
         let yupy = Arc::new(Yupy::default());
         let clock = Arc::new(HandClock::at(MORNING));
-        let options = options(folder.path(), clock.clone(), Seeded::new(7), yupy.clone());
+        let mut options = options(folder.path(), clock.clone(), Seeded::new(7), yupy.clone());
+        change(&mut options);
         let till = Till::open(options.clone()).await.unwrap();
         Self { till, yupy, clock, options, folder }
     }
