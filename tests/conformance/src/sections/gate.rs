@@ -8,6 +8,7 @@ section! { "gate":
     a_credential_does_only_what_it_has_the_right_to covers A2;
     a_body_of_the_limit_is_read_and_one_byte_more_is_not covers A4 Body;
     only_json_media_types_are_read covers A4 Everywhere;
+    a_body_has_one_media_type covers A4;
     a_creation_needs_a_key covers B1;
     a_key_is_one_header_of_visible_ascii covers B2;
     a_key_has_up_to_255_bytes_all_of_which_count covers B2 Keys;
@@ -119,6 +120,16 @@ async fn only_json_media_types_are_read(stage: Stage) -> Result<()> {
         .await?
         .expect(201)?;
     stage.creation("k", &sale).media_type(Some("Application/JSON")).send().await?.expect(200)?;
+    Ok(())
+}
+
+async fn a_body_has_one_media_type(stage: Stage) -> Result<()> {
+    let sale = stage.sale("E", json!({}));
+    for second in ["application/json", "text/plain"] {
+        let ask = stage.creation("k", &sale).header("content-type", second);
+        ask.send().await?.refused(415, "unsupported_media_type")?;
+    }
+    stage.creation("k", &sale).send().await?.expect(201)?;
     Ok(())
 }
 

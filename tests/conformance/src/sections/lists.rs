@@ -10,6 +10,7 @@ section! { "lists":
     a_cursor_never_misses_what_arrives_later covers Operations;
     a_tills_list_has_its_own_sales_and_no_questions covers Operations G3;
     a_page_has_1_to_500_items_and_a_cursor_is_the_servers covers Everywhere;
+    a_query_says_each_thing_once_and_in_utf_8 covers Everywhere;
 }
 
 async fn a_sale_is_read_by_its_id_as_it_is_now(stage: Stage) -> Result<()> {
@@ -147,5 +148,20 @@ async fn a_page_has_1_to_500_items_and_a_cursor_is_the_servers(stage: Stage) -> 
             stage.get(format!("{path}&limit={limit}")).by(role).send().await?.expect(200)?;
         }
     }
+    Ok(())
+}
+
+async fn a_query_says_each_thing_once_and_in_utf_8(stage: Stage) -> Result<()> {
+    for (path, role) in [
+        ("/v1/transactions?device_id=D", Role::Till),
+        ("/v1/audit?x=", Role::Manager),
+        ("/v1/duplicate-challenges?state=open", Role::Manager),
+    ] {
+        for (query, name) in [("limit=1&limit=2", "limit"), ("limit=%ff", "limit"), ("after=%ff", "after")] {
+            stage.get(format!("{path}&{query}")).by(role).send().await?.invalid(&[name])?;
+        }
+    }
+    let twice = stage.get("/v1/transactions?device_id=D&device_id=E").send().await?;
+    twice.invalid(&["device_id"])?;
     Ok(())
 }

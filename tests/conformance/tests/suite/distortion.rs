@@ -89,6 +89,11 @@ pub const ALL: &[Distortion] = &[
     wrong("reads any media type", Row::A4).inwards(|asked| {
         asked.headers.insert("content-type", HeaderValue::from_static("application/json"));
     }),
+    wrong("takes the first of several media types", Row::A4).inwards(|asked| {
+        if let Some(first) = asked.headers.get("content-type").cloned() {
+            asked.headers.insert("content-type", first);
+        }
+    }),
     wrong("cuts large bodies", Row::A4).inwards(|asked| {
         let end = asked.body.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
         asked.body.truncate(end);
@@ -283,6 +288,14 @@ pub const ALL: &[Distortion] = &[
         {
             rows.retain(|row| row["event"] != "duplicate_confirmed");
         }
+    }),
+    wrong("takes the last of several query members", Row::Everywhere).inwards(|asked| {
+        let Some((path, query)) = asked.path.split_once('?') else { return };
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+        let members: std::collections::BTreeMap<_, _> =
+            query.split('&').map(|pair| (name(pair), pair)).collect();
+        let pairs: Vec<_> = members.into_values().collect();
+        asked.path = format!("{path}?{}", pairs.join("&"));
     }),
     wrong("accepts any page length", Row::Everywhere).inwards(|asked| {
         if let Some(at) = asked.path.find("limit=0") {

@@ -19,7 +19,7 @@ pub(super) async fn list<L: Ledger>(
     request: Request,
 ) -> Result<Response, Refusal> {
     gate::admit(&app, &[Right::Audit], request, async |caller, request| {
-        let wanted = Query::of(&request).page()?;
+        let wanted = Query::of(&request)?.page()?;
         let page = app.ledger.audit(caller.scope.company, wanted).await?;
         Ok(page::answer(page, |row| row))
     })

@@ -33,7 +33,7 @@ pub(super) async fn list<L: Ledger>(
     request: Request,
 ) -> Result<Response, Refusal> {
     gate::admit(&app, &[Right::Audit], request, async |caller, request| {
-        let query = Query::of(&request);
+        let query = Query::of(&request)?;
         if query.get("state").is_some_and(|state| state != "open") {
             let fault = FieldFault { path: "state".to_owned(), code: "unknown_state".to_owned() };
             return Err(Refusal::invalid(vec![fault]));

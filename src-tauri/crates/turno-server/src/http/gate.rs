@@ -145,6 +145,11 @@ pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, R
     if !is_json(request.headers()) {
         return Err(Refusal::new(ErrorCode::UnsupportedMediaType));
     }
+    // A sender who asks first whether to send is told so before he is told to go on.
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    if asks_first && declared_length(request.headers()).is_some_and(|length| length > limit) {
+        return Err(Refusal::new(ErrorCode::PayloadTooLarge));
+    }
     let mut bytes = Vec::new();
     let mut frames = request.into_body().into_data_stream();
     while let Some(frame) = frames.next().await {
@@ -180,8 +185,14 @@ async fn discard(mut frames: axum::body::BodyDataStream) {
     }
 }
 
+/// A body with two media types has none: whoever is on the way may have read the other one.
 fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).map(str::trim);
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return false };
+    let essence = value.to_str().ok().and_then(|value| value.split(';').next()).map(str::trim);
     essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -174,7 +174,7 @@ pub(super) async fn list<L: Ledger>(
     request: Request,
 ) -> Result<Response, Refusal> {
     gate::admit(&app, &[Right::Read], request, async |caller, request| {
-        let query = Query::of(&request);
+        let query = Query::of(&request)?;
         let wanted = query.page()?;
         let found = if let Some(external_id) = query.get("external_transaction_id") {
             let found = app.ledger.transaction_by_external_id(caller, external_id.to_owned()).await?;

@@ -78,6 +78,37 @@ async fn each_check_comes_before_the_next_and_none_of_them_touches_the_key() {
 }
 
 #[tokio::test]
+async fn a_body_of_two_media_types_is_not_read() {
+    let server = Server::new().await;
+    let json = "application/json";
+    for second in [json, "text/plain"] {
+        let request = Request::post("/v1/transactions")
+            .header("authorization", "Bearer pos")
+            .header("idempotency-key", "k")
+            .header("content-type", json)
+            .header("content-type", second);
+        let body = Body::from(sale("E-1", json!({})).to_string());
+        server.send(request.body(body).unwrap()).await.refused(415, "unsupported_media_type");
+    }
+    Attempt::good().send(&server).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_query_says_each_thing_once_and_in_utf_8() {
+    let server = Server::new().await;
+    for (who, path) in [
+        ("pos", "/v1/transactions?device_id=D"),
+        ("manager", "/v1/audit?"),
+        ("manager", "/v1/duplicate-challenges?"),
+    ] {
+        for rest in ["&limit=1&limit=1", "&limit=%ff", "&x=1&x=2", "&%ff=1"] {
+            server.get_as(who, &format!("{path}{rest}")).await.refused(422, "validation_failed");
+        }
+        server.get_as(who, &format!("{path}&limit=1&x=%C3%B1")).await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn a_credential_is_its_exact_text() {
     let server = Server::new().await;
     for token in

@@ -78,6 +78,26 @@ async fn a_sale_over_a_socket_is_answered_and_the_end_waits_for_it() {
 }
 
 #[tokio::test]
+async fn whoever_asks_first_whether_to_send_too_much_is_not_told_to_go_on() {
+    let server = Server::new().await;
+    let listening = Listening::start(&server, server.site.config()).await;
+    let ask = async |length: usize| {
+        let mut stream = listening.connect().await;
+        let head =
+            request("k", &" ".repeat(length)).replacen("host: x", "host: x\r\nexpect: 100-continue", 1);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut status = vec![0; 12];
+        stream.read_exact(&mut status).await.unwrap();
+        (String::from_utf8(status).unwrap(), stream)
+    };
+    let (status, mut stream) = ask(64 * 1024 + 1).await;
+    assert_eq!(status, "HTTP/1.1 413");
+    assert!(rest(&mut stream).await.contains("payload_too_large"), "and the connection is closed");
+    let (status, _) = ask(64 * 1024).await;
+    assert_eq!(status, "HTTP/1.1 100");
+}
+
+#[tokio::test]
 async fn while_it_drains_nothing_is_run() {
     let server = Server::new().await;
     let config = server.site.config();
