@@ -10,7 +10,13 @@ use jiff::Timestamp;
 #[error("not a date and time with an offset as rfc 3339 writes it")]
 pub struct NotAnInstant;
 
+/// The first instant that RFC 3339 can write in UTC, which is how it is echoed.
+const YEAR_0: i64 = -62_167_219_200;
+
 /// Reads e.g. `2026-11-30T10:00:00-05:00` or `2026-11-30T15:00:00.250Z`.
+///
+/// From the year 0 on, up to the last instant that the library knows: `9999-12-30T22:00:00.999999999Z`. The twenty-six
+/// hours that RFC 3339 could write after it are refused like any other text that names no instant here.
 ///
 /// The shape is checked here because the library reads more than the contract allows (`-0500`, a space for the `T`,
 /// no seconds); the values are left to the library.
@@ -33,7 +39,8 @@ pub fn parse_rfc3339(text: &str) -> Result<Timestamp, NotAnInstant> {
     if !zoned || !has_shape(start, DATE_AND_TIME) {
         return Err(NotAnInstant);
     }
-    text.parse().map_err(|_| NotAnInstant)
+    let instant: Timestamp = text.parse().map_err(|_| NotAnInstant)?;
+    if instant.as_second() < YEAR_0 { Err(NotAnInstant) } else { Ok(instant) }
 }
 
 /// Whether the text has a digit wherever the shape has a `0`, and the shape's own character elsewhere.
@@ -60,6 +67,9 @@ mod tests {
             ("2025-11-30T15:00:00-00:00", "2025-11-30T15:00:00Z"),
             ("2025-11-30t15:00:00z", "2025-11-30T15:00:00Z"),
             ("2025-11-30T15:00:00.123456789Z", "2025-11-30T15:00:00.123456789Z"),
+            ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+            ("9999-12-30T22:00:00.999999999Z", "9999-12-30T22:00:00.999999999Z"),
+            ("9999-12-30T17:00:00-05:00", "9999-12-30T22:00:00Z"),
         ] {
             assert_eq!(parse_rfc3339(text).map(|at| at.to_string()), Ok(utc.to_owned()), "{text}");
         }
@@ -92,6 +102,9 @@ mod tests {
             "+002025-11-30T10:00:00Z",
             "20251130T100000Z",
             "1764514800",
+            "0000-01-01T00:00:00+00:01",
+            "9999-12-30T22:00:01Z",
+            "9999-12-31T23:59:59Z",
             "2025-11-30T10:00:00\u{2212}05:00",
             "٢٠٢٥-11-30T10:00:00Z",
         ] {
