@@ -4,6 +4,7 @@
 //! silence is an error here and never a decline.
 
 mod http;
+mod notice;
 mod sandbox;
 mod simulated;
 pub mod wire;
@@ -15,7 +16,8 @@ use turno_domain::Money;
 use crate::payment::PaymentResult;
 
 pub use http::{AcquirerAddressError, AcquirerTimeouts, HttpAcquirer};
-pub use sandbox::{StatementLine, sandbox_acquirer};
+pub use notice::Webhook;
+pub use sandbox::{StatementLine, sandbox_acquirer, sandbox_acquirer_with};
 pub use simulated::SimulatedAcquirer;
 
 /// What is asked for.

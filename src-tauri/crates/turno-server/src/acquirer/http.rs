@@ -94,22 +94,12 @@ impl HttpAcquirer {
         timeouts: AcquirerTimeouts,
     ) -> Result<Self, AcquirerAddressError> {
         let base = base(address)?;
-        let mut client = Client::builder()
-            .connect_timeout(timeouts.connect)
-            .timeout(timeouts.total)
-            .pool_idle_timeout(POOL_IDLE)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .user_agent(concat!("turno-server/", env!("CARGO_PKG_VERSION")));
-        // A proxy for the internet cannot reach this machine's own ports.
-        if is_loopback(&base) {
-            client = client.no_proxy();
-        }
+        let client = client(&base, timeouts)?;
         let operation = |operation: Operation| {
             base.join(operation.as_str()).map_err(|_| AcquirerAddressError::NotAnAddress)
         };
         let (charges, look_ups) = (operation(Operation::Charges)?, operation(Operation::LookUps)?);
-        Ok(Self { client: client.build()?, charges, look_ups, secret, world })
+        Ok(Self { client, charges, look_ups, secret, world })
     }
 
     async fn ask(&self, operation: Operation, asked: Asked, amount: Money) -> Result<Found, NoAnswer> {
@@ -176,6 +166,19 @@ impl Acquirer for HttpAcquirer {
     }
 }
 
+/// What talks to `address`: each request leaves once, and to nobody else.
+pub(super) fn client(address: &Url, timeouts: AcquirerTimeouts) -> Result<Client, reqwest::Error> {
+    let client = Client::builder()
+        .connect_timeout(timeouts.connect)
+        .timeout(timeouts.total)
+        .pool_idle_timeout(POOL_IDLE)
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .user_agent(concat!("turno-server/", env!("CARGO_PKG_VERSION")));
+    // A proxy for the internet cannot reach this machine's own ports.
+    if is_loopback(address) { client.no_proxy() } else { client }.build()
+}
+
 /// Piece by piece, so that nobody's answer fills our memory.
 async fn read(mut answer: Response) -> Result<Vec<u8>, Unclear> {
     let mut body = Vec::new();
@@ -207,7 +210,17 @@ fn root(error: &(dyn std::error::Error + 'static)) -> String {
 
 /// The address with a path that ends in `/`, so that joining keeps a prefix such as `/v1`.
 fn base(address: &str) -> Result<Url, AcquirerAddressError> {
-    let mut url = Url::parse(address.trim()).map_err(|_| AcquirerAddressError::NotAnAddress)?;
+    let mut url = plain_address(address)?;
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// An address that money may be talked about with.
+pub(super) fn plain_address(address: &str) -> Result<Url, AcquirerAddressError> {
+    let url = Url::parse(address.trim()).map_err(|_| AcquirerAddressError::NotAnAddress)?;
     if !url.has_host() {
         return Err(AcquirerAddressError::NotAnAddress);
     }
@@ -217,10 +230,6 @@ fn base(address: &str) -> Result<Url, AcquirerAddressError> {
     }
     if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
         return Err(AcquirerAddressError::NotSecure);
-    }
-    if !url.path().ends_with('/') {
-        let path = format!("{}/", url.path());
-        url.set_path(&path);
     }
     Ok(url)
 }

@@ -19,16 +19,18 @@ use serde::{Deserialize, Serialize};
 use turno_protocol::secret::Secret;
 
 use super::{
-    Acquirer, Charge, Found, LookUp, NoAnswer, SimulatedAcquirer,
+    Acquirer, Charge, Found, LookUp, NoAnswer, SimulatedAcquirer, Webhook,
     wire::{Asked, BODY_LIMIT, Operation, SIGNATURE, Said, Signature, TIMESTAMP, TOLERANCE_S},
 };
-use crate::world::World;
+use crate::{payment::PaymentResult, world::World};
 
 /// Both ends of the wire in one process see the same books.
 struct Sandbox {
     acquirer: Arc<SimulatedAcquirer>,
     secret: Secret,
     world: World,
+    /// Without one what is pending stays so.
+    webhook: Option<Webhook>,
 }
 
 /// A line of the statement.
@@ -47,11 +49,21 @@ pub struct StatementLine {
 
 /// The routes of a sandbox that keeps its books in `acquirer`.
 pub fn sandbox_acquirer(acquirer: Arc<SimulatedAcquirer>, secret: Secret, world: World) -> Router {
+    sandbox_acquirer_with(acquirer, secret, world, None)
+}
+
+/// As [`sandbox_acquirer`], closing by `webhook` what it has left pending.
+pub fn sandbox_acquirer_with(
+    acquirer: Arc<SimulatedAcquirer>,
+    secret: Secret,
+    world: World,
+    webhook: Option<Webhook>,
+) -> Router {
     Router::new()
         .route("/charges", post(charge))
         .route("/look-ups", post(look_up))
         .route("/statement", get(statement))
-        .with_state(Arc::new(Sandbox { acquirer, secret, world }))
+        .with_state(Arc::new(Sandbox { acquirer, secret, world, webhook }))
 }
 
 async fn charge(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Result<Response, Refused> {
@@ -59,8 +71,13 @@ async fn charge(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Result
         .answer(Operation::Charges, request, async |asked, amount| {
             let reference = asked.reference.clone().ok_or(Refused::Malformed)?;
             let acquirer_payment_id = asked.acquirer_payment_id.clone();
-            let charge = Charge { acquirer_payment_id, reference, amount };
-            Ok(sandbox.acquirer.charge(charge).await.map(Found::Payment))
+            let charge = Charge { acquirer_payment_id: acquirer_payment_id.clone(), reference, amount };
+            let charged = sandbox.acquirer.charge(charge).await;
+            if let (Ok(PaymentResult::Pending), Some(webhook)) = (charged, &sandbox.webhook) {
+                let (books, world) = (Arc::clone(&sandbox.acquirer), sandbox.world.clone());
+                tokio::spawn(webhook.clone().close(books, world, acquirer_payment_id, amount));
+            }
+            Ok(charged.map(Found::Payment))
         })
         .await
 }

@@ -146,6 +146,19 @@ impl SimulatedAcquirer {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was left pending is approved now; whether it was pending.
+    pub(super) fn approve_pending(&self, acquirer_payment_id: &str, amount: Money) -> bool {
+        let mut books = self.books();
+        let result = books.payments.get_mut(acquirer_payment_id).map(|entry| &mut entry.result);
+        match result {
+            Some(result @ Some(PaymentResult::Pending)) => {
+                *result = Some(PaymentResult::Approved { amount });
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
     /// Everything that it was asked for, in order.
     pub fn statement(&self) -> Vec<StatementLine> {
         let books = self.books();

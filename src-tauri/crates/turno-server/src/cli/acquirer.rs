@@ -1,16 +1,19 @@
 //! Which acquirer a server talks to.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, builder::RangedU64ValueParser};
 use jiff::SignedDuration;
-use turno_server::{Config, acquirer::HttpAcquirer};
+use turno_server::{
+    Config,
+    acquirer::{AcquirerTimeouts, HttpAcquirer},
+};
 
 use super::secret;
 
 const SECRET: &str = "TURNO_ACQUIRER_SECRET";
-const WEBHOOK_SECRET: &str = "TURNO_ACQUIRER_WEBHOOK_SECRET";
+pub(super) const WEBHOOK_SECRET: &str = "TURNO_ACQUIRER_WEBHOOK_SECRET";
 
 /// Without an address a server refuses payments; with a fixture they are simulated.
 #[derive(Debug, Args)]
@@ -32,6 +35,20 @@ pub(super) struct AcquirerArgs {
     /// How long a charge may be on its way before a look-up that does not find it is believed.
     #[arg(long, env = "TURNO_ACQUIRER_VISIBILITY_DELAY_S")]
     acquirer_visibility_delay_s: Option<u32>,
+
+    /// Seconds until a connection to the acquirer must stand.
+    #[arg(long, env = "TURNO_ACQUIRER_CONNECT_TIMEOUT_S", default_value_t = 3, value_parser = seconds())]
+    acquirer_connect_timeout_s: u64,
+
+    /// Seconds in which the acquirer must have answered a charge or a look-up. The outcome of one that has not is
+    /// unknown, and looked up later.
+    #[arg(long, env = "TURNO_ACQUIRER_TIMEOUT_S", default_value_t = 10, value_parser = seconds())]
+    acquirer_timeout_s: u64,
+}
+
+/// Below the twelve seconds after which a till is told to ask again.
+fn seconds() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..=11)
 }
 
 impl AcquirerArgs {
@@ -40,7 +57,11 @@ impl AcquirerArgs {
         let secret = secret::read(self.acquirer_secret_file.as_deref(), SECRET)?;
         match (&self.acquirer_url, secret) {
             (Some(address), Some(secret)) => {
-                let acquirer = HttpAcquirer::new(address, secret, config.world.clone())
+                let timeouts = AcquirerTimeouts {
+                    connect: Duration::from_secs(self.acquirer_connect_timeout_s),
+                    total: Duration::from_secs(self.acquirer_timeout_s),
+                };
+                let acquirer = HttpAcquirer::with_timeouts(address, secret, config.world.clone(), timeouts)
                     .context("cannot talk to the acquirer")?;
                 config.acquirer = Some(Arc::new(acquirer));
             }

@@ -1,17 +1,18 @@
 //! `turno-server sandbox-acquirer`: an acquirer without money, for integrators and tests.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
 use tokio::net::TcpListener;
 use turno_server::{
     Config, World,
-    acquirer::{SimulatedAcquirer, sandbox_acquirer},
+    acquirer::{SimulatedAcquirer, Webhook, sandbox_acquirer_with},
     serve,
 };
 
 use super::{
+    acquirer::WEBHOOK_SECRET,
     secret,
     serve::{announce, asked_to_end},
 };
@@ -32,17 +33,42 @@ pub(super) struct Sandbox {
     /// A file with the secret that it shares with the server. The environment's TURNO_ACQUIRER_SECRET does as well.
     #[arg(long, env = "TURNO_ACQUIRER_SECRET_FILE")]
     secret_file: Option<PathBuf>,
+
+    /// Where it says that a pending payment (…02) was approved, e.g. http://127.0.0.1:8080/v1/acquirer/webhook.
+    /// Without it such a payment stays pending.
+    #[arg(long, env = "TURNO_ACQUIRER_WEBHOOK_URL")]
+    webhook_url: Option<String>,
+
+    /// A file with the secret that signs the webhook. The environment's TURNO_ACQUIRER_WEBHOOK_SECRET does as well.
+    #[arg(long, env = "TURNO_ACQUIRER_WEBHOOK_SECRET_FILE")]
+    webhook_secret_file: Option<PathBuf>,
+
+    /// Seconds for which such a payment is pending.
+    #[arg(long, env = "TURNO_ACQUIRER_WEBHOOK_AFTER_S", default_value_t = 5)]
+    webhook_after_s: u32,
 }
 
 impl Sandbox {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let secret = secret::read(self.secret_file.as_deref(), SECRET)?
             .with_context(|| format!("a secret is missing: --secret-file, or {SECRET} in the environment"))?;
+        let webhook = self.webhook()?;
         let listener = TcpListener::bind(self.listen)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         announce("http", listener.local_addr()?)?;
-        let router = sandbox_acquirer(Arc::new(SimulatedAcquirer::default()), secret, World::system());
+        let router =
+            sandbox_acquirer_with(Arc::new(SimulatedAcquirer::default()), secret, World::system(), webhook);
         Ok(serve(listener, router, Config::default(), asked_to_end()).await?)
+    }
+
+    fn webhook(&self) -> anyhow::Result<Option<Webhook>> {
+        let secret = secret::read(self.webhook_secret_file.as_deref(), WEBHOOK_SECRET)?;
+        let Some(address) = &self.webhook_url else { return Ok(None) };
+        let secret = secret.with_context(|| {
+            format!("a secret is missing: --webhook-secret-file, or {WEBHOOK_SECRET} in the environment")
+        })?;
+        let after = Duration::from_secs(self.webhook_after_s.into());
+        Ok(Some(Webhook::new(address, secret, after).context("cannot send webhooks")?))
     }
 }

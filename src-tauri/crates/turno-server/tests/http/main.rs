@@ -12,6 +12,7 @@ mod invariants;
 mod limits;
 mod listening;
 mod metrics;
+mod notices;
 mod payments;
 mod questions;
 mod schema;

@@ -10,7 +10,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use crate::{
     program::{PATIENCE, Program, command},
-    town::{Store, Town},
+    town::{Store, Town, payment},
 };
 
 /// It does not start, and says why.
@@ -90,4 +90,38 @@ fn an_acquirer_needs_a_secret_that_nobody_else_knows() {
     refuses(with_file().env("TURNO_ACQUIRER_SECRET", "0123456789abcdef"), "which one counts");
     let address = ["--acquirer-url", "http://acquirer.example", "--acquirer-secret-file"];
     refuses(serve().args(address).arg(&file), "money needs https");
+}
+
+#[test]
+fn a_sandbox_that_tells_needs_a_secret_to_sign_with() {
+    let sandbox = || {
+        let mut sandbox = command();
+        sandbox.args(["sandbox-acquirer", "--listen", "127.0.0.1:0"]);
+        sandbox.env("TURNO_ACQUIRER_SECRET", "0123456789abcdef");
+        sandbox.env_remove("TURNO_ACQUIRER_WEBHOOK_SECRET");
+        sandbox
+    };
+    let url = |address| ["--webhook-url", address];
+    refuses(sandbox().args(url("http://127.0.0.1/v1/acquirer/webhook")), "a secret is missing");
+    refuses(
+        sandbox()
+            .args(url("http://yupy.example/v1/acquirer/webhook"))
+            .env("TURNO_ACQUIRER_WEBHOOK_SECRET", "0123456789abcdef"),
+        "money needs https",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_acquirer_has_the_time_that_the_server_gives_it() {
+    let town = Town::new(Store::Sqlite);
+    for (flag, value) in [("--acquirer-timeout-s", "0"), ("--acquirer-connect-timeout-s", "12")] {
+        refuses(town.serve().args([flag, value]), "1..=11");
+    }
+    let server = Program::start(town.serve().env("TURNO_ACQUIRER_TIMEOUT_S", "1"), &town.log());
+    let till = town.till(&server);
+    // The sandbox approves this amount after three seconds.
+    let payments = till.sell("85.08").await;
+    let unknown = till.post(&payments, "pay", &payment("85.08")).await.unwrap().expect(503);
+    assert_eq!(unknown.code(), "outcome_unknown");
+    server.end().await;
 }
