@@ -25,11 +25,11 @@ fn statements(total: u64, dialect: &Dialect) -> [String; 3] {
     [
         format!(
             "INSERT INTO sale (yupy_transaction_id, arrival, scope_id, external_transaction_id, amount_minor,
-                currency, occurred_at, occurred_at_ms, buyer_name, integration_experience, shift_id, device_id,
-                payment_method, route, seat, service, operational, financial, created_at_ms)
+                currency, occurred_at, occurred_at_ms, buyer_name, buyer_name_folded, integration_experience, shift_id,
+                device_id, payment_method, route, seat, service, operational, financial, created_at_ms)
              SELECT 'ypt_0' || {id}, i, {scope}, 'A-' || {id}, 4000 + (i % 40) * 50, 'PEN', {at_text}, {at_ms},
-                'Pasajero ' || i, 'chat_pos', 'S' || (i / 500), 'D' || (i % 50), 'cash', '184', (i % 48) || 'A',
-                '184-' || (i / 48), 'active', 'paid', {at_ms}
+                'Pasajero ' || i, 'pasajero ' || i, 'chat_pos', 'S' || (i / 500), 'D' || (i % 50), 'cash', '184',
+                (i % 48) || 'A', '184-' || (i / 48), 'active', 'paid', {at_ms}
              FROM {series}"
         ),
         format!(
@@ -76,11 +76,25 @@ pub fn fill_sqlite(file: &Path, total: u64) -> Result<()> {
     let connection = rusqlite::Connection::open(file)?;
     // What is lost in a power cut now is filled again.
     connection
-        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000")?;
+        .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000")?;
+    // Rows are appended; indexes in another order are sorted once, afterwards.
+    let indexes: Vec<(String, String)> = connection
+        .prepare(
+            "SELECT name, sql FROM sqlite_schema
+             WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('sale', 'idempotency_key', 'audit')",
+        )?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (name, _) in &indexes {
+        connection.execute_batch(&format!("DROP INDEX {name}"))?;
+    }
     for statement in statements(total, &SQLITE) {
         connection.execute_batch(&statement)?;
     }
-    connection.execute_batch("ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    for (_, create) in &indexes {
+        connection.execute_batch(create)?;
+    }
+    connection.execute_batch("ANALYZE")?;
     Ok(())
 }
 
@@ -88,8 +102,23 @@ pub async fn fill_postgres(address: &str, total: u64) -> Result<()> {
     let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await?;
     let connection = tokio::spawn(connection);
     client.batch_execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'").await?;
+    // As on SQLite. What makes a constraint stays: its rows come in its order.
+    let indexes = client
+        .query(
+            "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
+             WHERE indrelid::regclass::text IN ('sale', 'idempotency_key', 'audit')
+                AND indexrelid NOT IN (SELECT conindid FROM pg_constraint)",
+            &[],
+        )
+        .await?;
+    for index in &indexes {
+        client.batch_execute(&format!("DROP INDEX {}", index.get::<_, &str>(0))).await?;
+    }
     for statement in statements(total, &POSTGRES) {
         client.batch_execute(&statement).await?;
+    }
+    for index in &indexes {
+        client.batch_execute(index.get(1)).await?;
     }
     client
         .batch_execute(&format!(

@@ -1,6 +1,6 @@
 //! What is measured on PostgreSQL.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use anyhow::{Context, Result};
 use turno_postgres::Database;
@@ -66,8 +66,9 @@ async fn histories(plan: Plan, figures: &mut Figures, database: &Database) -> Re
     for (database, total) in books.iter().zip([SMALL_HISTORY, plan.history]) {
         // The first start makes the tables.
         drop(Running::postgres(&database.url())?);
+        let began = Instant::now();
         history::fill_postgres(&database.url(), total).await?;
-        println!("  {total} are in");
+        println!("  {total} are in after {} s", began.elapsed().as_secs());
         servers.push(Running::postgres(&database.url())?);
     }
     let [small, large] = p50s(plan, &servers).await?;

@@ -1,6 +1,6 @@
 //! What is measured on SQLite.
 
-use std::{ops::Range, path::PathBuf, sync::Arc};
+use std::{ops::Range, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::Result;
 use tempfile::TempDir;
@@ -95,8 +95,9 @@ async fn histories(plan: Plan, figures: &mut Figures, folder: &TempDir) -> Resul
         let file = file(folder, name);
         // The first start makes the tables.
         drop(Running::sqlite(&file)?);
+        let began = Instant::now();
         history::fill_sqlite(&file, total)?;
-        println!("  {total} are in");
+        println!("  {total} are in after {} s", began.elapsed().as_secs());
         servers.push(Running::sqlite(&file)?);
     }
     let [small, large] = p50s(plan, &servers).await?;
