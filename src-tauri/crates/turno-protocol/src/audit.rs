@@ -38,7 +38,7 @@ impl AuditRow {
 
 /// The bytes of an entry that go into its hash.
 pub fn canonical_entry(entry: &Map<String, Value>) -> Vec<u8> {
-    canonical::to_bytes(entry)
+    canonical::object_to_bytes(entry)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use turno_domain::{
         Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
         IdempotencyKey, Scope, YupyTransactionId,
     },
-    lookalike::{Rule, Signal, Traits},
+    lookalike::{Clue, Rule, Signal, Traits},
 };
 use turno_protocol::body::{AskedSale, ChallengeState, Decision, State, VoidResult};
 use uuid::Uuid;
@@ -63,13 +63,14 @@ pub trait Books {
         scope: ScopeNumber,
         id: &ExternalTransactionId,
     ) -> Result<Option<StoredSale>, Self::Error>;
-    /// Sales that are not voided and look like `asked`, in order of arrival. It may hand out others too, since the
+    /// Sales that are not voided and look like `asked`, whose clues these are, in order of arrival. It may hand out others too, since the
     /// rule compares them all, but no more than share a clue with it: what it costs must not grow with what was sold.
     async fn sales_with_clues(
         &mut self,
         scope: ScopeNumber,
         asked: &Traits,
         rule: &Rule,
+        clues: &[Clue],
     ) -> Result<Vec<StoredSale>, Self::Error>;
     async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> Result<(), Self::Error>;
     async fn set_state(&mut self, id: &YupyTransactionId, state: State) -> Result<(), Self::Error>;

@@ -98,8 +98,13 @@ fn fingerprint(
     body: &Value,
 ) -> Fingerprint {
     // Written as the list that it is.
-    let whole = ("turno-fingerprint", version.number(), target.operation.as_str(), target.path_id, body);
-    Fingerprint(secret.sign(&canonical::to_bytes(&whole)))
+    let [label, version, operation, path_id] = [
+        json!("turno-fingerprint"),
+        json!(version.number()),
+        json!(target.operation.as_str()),
+        json!(target.path_id),
+    ];
+    Fingerprint(secret.sign(&canonical::list_to_bytes(&[&label, &version, &operation, &path_id, body])))
 }
 
 /// Values that mean more than their text become `["kind", meaning]`, and whatever stands in their place without

@@ -7,6 +7,7 @@ use turno_domain::{
     Money,
     ids::{ExternalTransactionId, YupyTransactionId},
     lookalike::{Rule, Traits},
+    text::fold_for_comparison,
 };
 use turno_protocol::body::{Confirmation, Context, Financial, State, Transaction};
 
@@ -62,12 +63,23 @@ impl StoredSale {
         traits(self.amount, self.occurred_at, &self.details)
     }
 
+    /// The buyer's name as names are compared; what a look-alike is searched by.
+    pub(crate) fn folded_buyer_name(&self) -> Option<String> {
+        let folded = self.details.buyer_name.as_deref().map(fold_for_comparison);
+        folded.filter(|name| !name.is_empty())
+    }
+
     /// As answers show it.
     pub fn view(&self) -> Transaction {
-        let details = self.details.clone();
+        self.clone().into_view()
+    }
+
+    /// As [`Self::view`].
+    pub fn into_view(self) -> Transaction {
+        let details = self.details;
         Transaction {
-            yupy_transaction_id: self.yupy_transaction_id.clone(),
-            external_transaction_id: self.external_transaction_id.clone(),
+            yupy_transaction_id: self.yupy_transaction_id,
+            external_transaction_id: self.external_transaction_id,
             amount: self.amount.to_amount_text(),
             currency: self.amount.currency(),
             occurred_at: self.occurred_at,

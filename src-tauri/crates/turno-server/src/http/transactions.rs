@@ -81,19 +81,19 @@ fn created(outcome: CreateOutcome, RequestId(id): RequestId) -> Result<Response,
     match outcome {
         CreateOutcome::Created { sale, confirmed_duplicate_of } => {
             let location = format!("/v1/transactions/{}", sale.yupy_transaction_id);
-            let body = Created::new(sale.view(), confirmed_duplicate_of, id);
+            let body = Created::new(sale.into_view(), confirmed_duplicate_of, id);
             let mut response = answer::keyed(StatusCode::CREATED, Replay::Fresh, &body);
             let location = HeaderValue::try_from(location).expect("our own ids are visible ascii");
             response.headers_mut().insert(header::LOCATION, location);
             Ok(response)
         }
         CreateOutcome::Replayed { sale, original_status } => {
-            let body = ExistingByKey::new(sale.view().into(), original_status, id);
+            let body = ExistingByKey::new(sale.into_view().into(), original_status, id);
             Ok(answer::keyed(StatusCode::OK, Replay::Replayed, &body))
         }
         CreateOutcome::Existing { sale, ignored_differences, key_had_expired: _ } => {
             let ignored = ignored_differences.into_iter().map(str::to_owned).collect();
-            let body = ExistingByExternalId::new(sale.view().into(), ignored, id);
+            let body = ExistingByExternalId::new(sale.into_view().into(), ignored, id);
             Ok(answer::keyed(StatusCode::OK, Replay::Fresh, &body))
         }
         CreateOutcome::KeyConflict(conflict) => Err(conflict.into()),
@@ -163,7 +163,7 @@ pub(super) async fn read<L: Ledger>(
         // A path that is not UTF-8 names nothing.
         let Path(transaction) = path.map_err(|_| not_found())?;
         let sale = app.ledger.transaction(caller, transaction).await?.ok_or_else(not_found)?;
-        Ok(answer::json(StatusCode::OK, &Identified { body: sale.view(), request_id: id }))
+        Ok(answer::json(StatusCode::OK, &Identified { body: sale.into_view(), request_id: id }))
     })
     .await
 }
@@ -185,7 +185,7 @@ pub(super) async fn list<L: Ledger>(
             let path = "external_transaction_id".to_owned();
             return Err(Refusal::invalid(vec![FieldFault { path, code: "required".to_owned() }]));
         };
-        Ok(page::answer(found, |sale| sale.view()))
+        Ok(page::answer(found, StoredSale::into_view))
     })
     .await
 }

@@ -84,13 +84,14 @@ pub(super) async fn find_candidates<B: Books>(
 ) -> Result<Vec<LookAlike<StoredSale>>, B::Error> {
     let rule = &desk.caller.integration.rule;
     let asked = traits(sale.amount, occurred_at, &sale.details);
-    if clues(&asked, rule).is_empty() {
+    let clues = clues(&asked, rule);
+    if clues.is_empty() {
         // Nothing can identify it: a bus full of equal fares is sold without a search.
         return Ok(Vec::new());
     }
     let scope = desk.caller.scope_number;
     books.serialise_look_alikes(scope, sale.amount).await?;
-    let stored = books.sales_with_clues(scope, &asked, rule).await?;
+    let stored = books.sales_with_clues(scope, &asked, rule, &clues).await?;
     let stored: Vec<_> = stored.into_iter().map(|sale| (sale.traits(), sale)).collect();
     let ranked = rank(&asked, stored.iter().map(|(traits, sale)| (sale, traits)), rule);
     Ok(ranked

@@ -14,7 +14,7 @@ use turno_domain::{
         Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
         IdempotencyKey, YupyTransactionId,
     },
-    lookalike::{Rule, Traits},
+    lookalike::{Clue, Rule, Traits},
 };
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
@@ -208,9 +208,10 @@ impl Books for PostgresBooks {
         scope: ScopeNumber,
         asked: &Traits,
         rule: &Rule,
+        clues: &[Clue],
     ) -> Result<Vec<StoredSale>> {
         self.insert_arrivals().await?;
-        likeness::find(self.client(), scope, asked, rule).await
+        likeness::find(self.client(), scope, asked, rule, clues).await
     }
 
     async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> Result<()> {

@@ -288,14 +288,12 @@ impl Books for Gathered {
         &mut self,
         scope: ScopeNumber,
         asked: &Traits,
-        rule: &Rule,
+        _: &Rule,
+        clues: &[Clue],
     ) -> Result<Vec<StoredSale>> {
-        let places: BTreeSet<usize> = clues(asked, rule)
-            .into_iter()
-            .filter_map(|clue| self.by_clue.get(&(scope, asked.amount.minor(), clue.signal, clue.value)))
-            .flatten()
-            .copied()
-            .collect();
+        let named = |clue: &Clue| (scope, asked.amount.minor(), clue.signal, clue.value.clone());
+        let places: BTreeSet<usize> =
+            clues.iter().filter_map(|clue| self.by_clue.get(&named(clue))).flatten().copied().collect();
         Ok(places.into_iter().map(|place| self.alike[place].1.clone()).collect())
     }
 

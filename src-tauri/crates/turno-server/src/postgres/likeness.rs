@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use deadpool_postgres::Client;
 use futures_util::future::try_join_all;
-use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues, telling};
+use turno_domain::lookalike::{Clue, Rule, Signal, Traits, telling};
 
 use super::{
     gathered::WantedClue,
@@ -44,10 +44,10 @@ pub(super) async fn find(
     scope: ScopeNumber,
     asked: &Traits,
     rule: &Rule,
+    clues: &[Clue],
 ) -> Result<Vec<StoredSale>> {
     let (from, to) = window_ms(asked, rule);
     let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
-    let clues = clues(asked, rule);
     let [route, seat, order, product, service, reference_1, reference_2] = &telling(asked);
     let searches = clues.iter().flat_map(|Clue { signal, value }| {
         let fitting = statements(*signal).iter().filter(|(length, _)| length.fits(value));
@@ -260,6 +260,7 @@ fn statements(signal: Signal) -> &'static [Statement] {
 #[cfg(test)]
 mod tests {
     use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
+    use turno_domain::lookalike::clues;
     use turno_postgres::Database;
 
     use super::*;
@@ -288,7 +289,8 @@ mod tests {
             let active: Vec<_> =
                 stored.iter().filter(|case| case.is_active()).map(|case| case.sale.clone()).collect();
             let asked = asked.sale.traits();
-            let found = find(&client, ScopeNumber(scope), &asked, &rule).await.unwrap();
+            let found =
+                find(&client, ScopeNumber(scope), &asked, &rule, &clues(&asked, &rule)).await.unwrap();
             let wanted = look_alikes(&asked, &active, &rule);
             assert_eq!(look_alikes(&asked, &found, &rule), wanted, "{asked:?} {stored:?}");
             let together = find_all(&client, &wanted_clues(ScopeNumber(scope), &asked, &rule)).await.unwrap();

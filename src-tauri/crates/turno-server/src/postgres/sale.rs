@@ -4,10 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
-use turno_domain::{
-    ids::{ExternalTransactionId, YupyTransactionId},
-    lookalike::Signal,
-};
+use turno_domain::ids::{ExternalTransactionId, YupyTransactionId};
 use turno_protocol::body::{Context, State};
 
 use super::{
@@ -160,7 +157,7 @@ pub(super) async fn insert(
             &names::name(sale.state.financial),
             &sale.created_at.as_millisecond(),
             &arrival,
-            &sale.traits().comparable(Signal::BuyerName),
+            &sale.folded_buyer_name(),
         ],
     )
     .await?;
@@ -209,7 +206,7 @@ pub(super) async fn insert_all(client: &Client, new: &[(ScopeNumber, i64, &Store
             &row::column(new, |(.., sale)| names::name(sale.state.operational)),
             &row::column(new, |(.., sale)| names::name(sale.state.financial)),
             &row::column(new, |(.., sale)| sale.created_at.as_millisecond()),
-            &row::column(new, |(.., sale)| sale.traits().comparable(Signal::BuyerName)),
+            &row::column(new, |(.., sale)| sale.folded_buyer_name()),
         ],
     )
     .await?;

@@ -8,7 +8,7 @@ use turno_domain::{
         Company, DeviceId, Epoch, ExternalOperationId, ExternalPaymentId, ExternalTransactionId,
         IdempotencyKey, YupyTransactionId,
     },
-    lookalike::{Rule, Traits},
+    lookalike::{Clue, Rule, Traits},
 };
 use turno_protocol::body::{ChallengeState, State};
 use uuid::Uuid;
@@ -90,8 +90,9 @@ impl Books for SqliteBooks<'_> {
         scope: ScopeNumber,
         asked: &Traits,
         rule: &Rule,
+        clues: &[Clue],
     ) -> rusqlite::Result<Vec<StoredSale>> {
-        likeness::find(self.connection, scope, asked, rule)
+        likeness::find(self.connection, scope, asked, rule, clues)
     }
 
     async fn insert_sale(&mut self, scope: ScopeNumber, sale: &StoredSale) -> rusqlite::Result<()> {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
-use turno_domain::lookalike::{Clue, Rule, Signal, Traits, clues, telling};
+use turno_domain::lookalike::{Clue, Rule, Signal, Traits, telling};
 
 use super::sale::{from_row, select};
 use crate::{
@@ -39,51 +39,38 @@ pub(super) fn find(
     scope: ScopeNumber,
     asked: &Traits,
     rule: &Rule,
+    clues: &[Clue],
 ) -> rusqlite::Result<Vec<StoredSale>> {
+    let (from, to) = window_ms(asked, rule);
+    let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
+    let [route, seat, order, product, service, reference_1, reference_2] = &telling(asked);
     let mut found = BTreeMap::new();
-    for Clue { signal, value } in clues(asked, rule) {
+    for Clue { signal, value } in clues {
+        let mut statement = connection.prepare_cached(statement(*signal))?;
         // A sale from before names were folded may have any name.
-        let not_folded = (signal == Signal::BuyerName).then_some(None);
+        let not_folded = (*signal == Signal::BuyerName).then_some(None);
         for value in [Some(value)].into_iter().chain(not_folded) {
-            search(connection, signal, scope, asked, rule, value.as_deref(), &mut found)?;
+            let mut rows = statement.query(params![
+                scope.0,
+                minor,
+                currency,
+                from,
+                to,
+                value,
+                route,
+                seat,
+                order,
+                product,
+                service,
+                reference_1,
+                reference_2
+            ])?;
+            while let Some(row) = rows.next()? {
+                found.insert(row.get::<_, i64>("arrival")?, from_row(row)?);
+            }
         }
     }
     Ok(found.into_values().collect())
-}
-
-/// Adds to `found`, by order of arrival.
-fn search(
-    connection: &Connection,
-    signal: Signal,
-    scope: ScopeNumber,
-    asked: &Traits,
-    rule: &Rule,
-    value: Option<&str>,
-    found: &mut BTreeMap<i64, StoredSale>,
-) -> rusqlite::Result<()> {
-    let (from, to) = window_ms(asked, rule);
-    let (minor, currency) = (asked.amount.minor(), asked.amount.currency().code());
-    let [route, seat, order, product, service, reference_1, reference_2] = telling(asked);
-    let mut statement = connection.prepare_cached(statement(signal))?;
-    let mut rows = statement.query(params![
-        scope.0,
-        minor,
-        currency,
-        from,
-        to,
-        value,
-        route,
-        seat,
-        order,
-        product,
-        service,
-        reference_1,
-        reference_2
-    ])?;
-    while let Some(row) = rows.next()? {
-        found.insert(row.get("arrival")?, from_row(row)?);
-    }
-    Ok(())
 }
 
 fn statement(signal: Signal) -> &'static str {
@@ -107,6 +94,7 @@ fn statement(signal: Signal) -> &'static str {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use turno_domain::lookalike::clues;
 
     use super::*;
     use crate::{
@@ -149,7 +137,7 @@ mod tests {
             let asked = asked.sale.traits();
             let all: Vec<_> = (0..).zip(&stored).map(|(number, case)| case.numbered(number)).collect();
             let active: Vec<_> = all.iter().filter(|case| case.is_active()).map(|case| case.sale.clone()).collect();
-            let found = find(&ledger, SCOPE, &asked, &rule).unwrap();
+            let found = find(&ledger, SCOPE, &asked, &rule, &clues(&asked, &rule)).unwrap();
             prop_assert_eq!(look_alikes(&asked, &found, &rule), look_alikes(&asked, &active, &rule));
         }
     }

@@ -1,10 +1,7 @@
 //! Table `sale`.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use turno_domain::{
-    ids::{ExternalTransactionId, YupyTransactionId},
-    lookalike::Signal,
-};
+use turno_domain::ids::{ExternalTransactionId, YupyTransactionId};
 use turno_protocol::body::{Context, State};
 
 use super::row;
@@ -101,7 +98,7 @@ pub(super) fn insert(connection: &Connection, scope: ScopeNumber, sale: &StoredS
             row::name(sale.state.operational),
             row::name(sale.state.financial),
             sale.created_at.as_millisecond(),
-            sale.traits().comparable(Signal::BuyerName),
+            sale.folded_buyer_name(),
         ])?;
     Ok(())
 }
