@@ -95,6 +95,9 @@ pub fn fill_sqlite(file: &Path, total: u64) -> Result<()> {
         connection.execute_batch(create)?;
     }
     connection.execute_batch("ANALYZE")?;
+    drop(connection);
+    // Otherwise the system writes it out while creations are measured.
+    std::fs::File::open(file)?.sync_all()?;
     Ok(())
 }
 
