@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use turno_domain::Money;
 use turno_domain::ids::YupyTransactionId;
-use turno_protocol::body::{ErrorBody, ErrorDetails, ListAnswer, Transaction, TransactionAnswer};
+use turno_protocol::body::{
+    ErrorBody, ErrorDetails, ListAnswer, Transaction, TransactionAnswer, TransactionBody,
+};
 use turno_protocol::code::ErrorCode;
 use turno_protocol::secret::Secret;
 
@@ -33,6 +35,8 @@ pub struct Expected {
     pub first_attempt: bool,
     /// A manager's confirmation was sent, so YUPY may speak of one.
     pub confirms: bool,
+    /// What a corrected sale says; an earlier version of it may be what YUPY has.
+    pub corrected: Option<Box<TransactionBody>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +58,19 @@ pub enum Verdict {
     Collision(Collision),
 }
 
+impl Verdict {
+    /// YUPY has a transaction under the sale's id that says something else.
+    #[must_use]
+    pub fn is_conflict_about_the_id(&self) -> bool {
+        matches!(self, Self::Attention { reason: AttentionReason::ExternalTransactionConflict, .. })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
     pub yupy_transaction_id: String,
+    /// What YUPY has is not all as it was sent now: it took an earlier version.
+    pub differs: bool,
 }
 
 /// Why a sale waits. Each is a sentence on the screen.
@@ -128,6 +142,20 @@ pub enum AttentionReason {
     Refused,
     IdentityCollision,
     StoredBodyChanged,
+}
+
+impl AttentionReason {
+    /// YUPY has refused what the sale says, and has nothing under its id: a manager may say it otherwise.
+    #[must_use]
+    pub fn is_about_the_content(self) -> bool {
+        match self {
+            Self::ValidationFailed | Self::Refused => true,
+            Self::ExternalTransactionConflict
+            | Self::IdempotencyConflict
+            | Self::IdentityCollision
+            | Self::StoredBodyChanged => false,
+        }
+    }
 }
 
 /// Another till uses our identity, or this one was cloned or restored.
@@ -202,7 +230,11 @@ pub fn read_look_up(outcome: &Result<Response, Failure>, expected: &Expected) ->
     } else if found.occurred_at != expected.occurred_at {
         collision(OTHER_TIME)
     } else {
-        Verdict::Accepted(Acceptance { yupy_transaction_id })
+        let differs = expected
+            .corrected
+            .as_ref()
+            .is_some_and(|sent| found.buyer_name != sent.buyer_name || found.context != sent.context);
+        Verdict::Accepted(Acceptance { yupy_transaction_id, differs })
     })
 }
 
@@ -230,7 +262,7 @@ fn acceptance(answer: &Response, expected: &Expected) -> Verdict {
             detail: OTHER_TIME.to_owned(),
         });
     }
-    Verdict::Accepted(Acceptance { yupy_transaction_id })
+    Verdict::Accepted(Acceptance { yupy_transaction_id, differs: !echo.ignored_differences.is_empty() })
 }
 
 fn refusal(answer: &Response, expected: &Expected, retry_after_ms: Option<i64>) -> Verdict {

@@ -8,6 +8,8 @@ pub mod answer;
 pub mod backup;
 pub mod catalog;
 pub mod clock;
+mod correct;
+mod detail;
 pub mod enrol;
 mod guard;
 pub mod journal;

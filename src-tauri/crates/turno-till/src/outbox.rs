@@ -63,6 +63,8 @@ pub enum QueueReason {
     ConfirmationRefused,
     /// YUPY had confirmed the sale and does not have it any more.
     MissingAtYupy,
+    /// A manager looked at what YUPY had refused.
+    Corrected,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +113,10 @@ pub enum Event {
     DecidedSame { duplicate_of: String },
     /// YUPY's list of this till's sales does not have it.
     MissingAtYupy,
+    /// A manager corrected what YUPY had refused, or wants it sent again as it is.
+    Corrected,
+    /// YUPY took a version of the sale that was given up here meanwhile: its answer was late.
+    AcceptedEarlier { yupy_transaction_id: String },
 }
 
 /// What else the transaction does.
@@ -164,11 +170,15 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 attempts: *attempts,
                 reason: AttentionReason::StoredBodyChanged,
             }),
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
             Event::Answered { .. }
             | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
-            | Event::MissingAtYupy => None,
+            | Event::MissingAtYupy
+            | Event::Corrected => None,
         },
         State::Sending { attempts, doubt, .. } => match event {
             Event::Answered { verdict, roll } => answered(*attempts, *doubt, verdict, *roll, now, policy),
@@ -179,13 +189,17 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 doubt: Doubt::OutcomeUnknown,
                 reason: QueueReason::InterruptedByRestart,
             }),
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
             Event::Claimed
             | Event::BodyChanged
             | Event::Hastened
             | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
-            | Event::MissingAtYupy => None,
+            | Event::MissingAtYupy
+            | Event::Corrected => None,
         },
         State::InReview { attempts } => match event {
             Event::DecidedDifferent => Step::to(State::Queued {
@@ -207,12 +221,16 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             Event::DecidedSame { duplicate_of } => {
                 Step::to(State::Discarded { duplicate_of: duplicate_of.clone() })
             }
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
             Event::Claimed
             | Event::Answered { .. }
             | Event::BodyChanged
             | Event::Restarted
             | Event::Hastened
-            | Event::MissingAtYupy => None,
+            | Event::MissingAtYupy
+            | Event::Corrected => None,
         },
         State::OnHold { attempts, due } => match event {
             Event::Claimed => Step::to(State::Sending {
@@ -229,11 +247,15 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 attempts: *attempts,
                 reason: AttentionReason::StoredBodyChanged,
             }),
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
             Event::Answered { .. }
             | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
-            | Event::MissingAtYupy => None,
+            | Event::MissingAtYupy
+            | Event::Corrected => None,
         },
         State::Accepted { .. } => match event {
             Event::MissingAtYupy => Step::to(State::Queued {
@@ -249,9 +271,20 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::Hastened
             | Event::GuardFired
             | Event::DecidedDifferent
-            | Event::DecidedSame { .. } => None,
+            | Event::DecidedSame { .. }
+            | Event::Corrected
+            | Event::AcceptedEarlier { .. } => None,
         },
-        State::NeedsAttention { .. } | State::Discarded { .. } => match event {
+        State::NeedsAttention { attempts, reason } => match event {
+            Event::Corrected if reason.is_about_the_content() => Step::to(State::Queued {
+                attempts: *attempts,
+                due: now,
+                doubt: Doubt::None,
+                reason: QueueReason::Corrected,
+            }),
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
             Event::Claimed
             | Event::Answered { .. }
             | Event::BodyChanged
@@ -260,7 +293,21 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::GuardFired
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
-            | Event::MissingAtYupy => None,
+            | Event::MissingAtYupy
+            | Event::Corrected => None,
+        },
+        State::Discarded { .. } => match event {
+            Event::Claimed
+            | Event::Answered { .. }
+            | Event::BodyChanged
+            | Event::Restarted
+            | Event::Hastened
+            | Event::GuardFired
+            | Event::DecidedDifferent
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy
+            | Event::Corrected
+            | Event::AcceptedEarlier { .. } => None,
         },
     }
 }

@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use turno_domain::text::{has_control, normalise_free_text};
 use turno_domain::{Currency, Money};
 
 use crate::answer::Question;
@@ -108,16 +109,24 @@ fn currency(sale: &SaleRow) -> rusqlite::Result<Currency> {
     Currency::parse(&sale.currency).map_err(|_| unreadable("sales.currency", &sale.currency))
 }
 
+/// A person's own words for the audit.
+///
+/// # Errors
+/// `reason_required` when there are none, or too many.
+pub fn reason(typed: &str) -> Result<String, Problem> {
+    let reason = normalise_free_text(typed);
+    if reason.is_empty() || reason.chars().count() > REASON_LIMIT || has_control(&reason) {
+        return Err(ProblemCode::ReasonRequired.into());
+    }
+    Ok(reason)
+}
+
 /// What a decision lacks before anybody's PIN is asked.
 ///
 /// # Errors
 /// `reason_required`, `money_handling_required`.
 pub fn check(decide: &Decide) -> Result<String, Problem> {
-    let reason = turno_domain::text::normalise_free_text(&decide.reason);
-    if reason.is_empty() || reason.chars().count() > REASON_LIMIT || turno_domain::text::has_control(&reason)
-    {
-        return Err(ProblemCode::ReasonRequired.into());
-    }
+    let reason = reason(&decide.reason)?;
     match decide.decision {
         Decision::SameSale if decide.money.is_none() => Err(ProblemCode::MoneyHandlingRequired.into()),
         Decision::SameSale | Decision::DifferentSale => Ok(reason),

@@ -23,7 +23,7 @@ use crate::printing::{self, Sold};
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, Enrolment};
 use crate::store::outbox::Entry;
-use crate::store::requests::{self, RequestKind};
+use crate::store::requests::{self, NewRequest, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
 use crate::store::{epochs, outbox as entries, shifts, summaries};
 use crate::view::{
@@ -37,7 +37,7 @@ const EXPERIENCE: &str = "turno_pos";
 /// A family with luggage fits; a hundred lines are a mistake.
 const LINES_LIMIT: usize = 40;
 const QUANTITY_LIMIT: u32 = 200;
-const BUYER_NAME_LIMIT: usize = 120;
+pub const BUYER_NAME_LIMIT: usize = 120;
 
 /// A line that was found in the catalog and priced.
 #[derive(Clone, Debug)]
@@ -338,15 +338,14 @@ fn record_line(
         },
     )?;
     let key = keys::create_key(&enrolment.scope, &id, 0);
-    let request_id = requests::freeze(
-        conn,
-        sequence,
-        RequestKind::Create,
-        key.as_str(),
-        CREATE_PATH,
-        &body.to_bytes(),
-        seller.now,
-    )?;
+    let request = NewRequest {
+        kind: RequestKind::Create,
+        revision: 0,
+        idempotency_key: key.as_str(),
+        path: CREATE_PATH,
+        body: &body.to_bytes(),
+    };
+    let request_id = requests::freeze(conn, sequence, &request, seller.now)?;
     let state =
         State::Queued { attempts: 0, due: seller.now, doubt: Doubt::None, reason: QueueReason::NotTriedYet };
     entries::insert(conn, &Entry { sequence, request_id, state }, seller.now)?;

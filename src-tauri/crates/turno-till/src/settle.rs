@@ -6,7 +6,7 @@ use turno_domain::ids::{ExternalTransactionId, Scope};
 use turno_protocol::body::Confirmation;
 use turno_protocol::keys;
 
-use crate::answer::{AttentionReason, PauseCause, Question};
+use crate::answer::{Acceptance, AttentionReason, PauseCause, Question, Verdict};
 use crate::clock::Millis;
 use crate::guard;
 use crate::outbox::{self, Effect, Event, Policy, QueueReason, State};
@@ -14,7 +14,7 @@ use crate::random::SharedEntropy;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox::Entry;
 use crate::store::questions::Arrival;
-use crate::store::requests::RequestKind;
+use crate::store::requests::{NewRequest, RequestKind};
 use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
 use crate::view::EpochReason;
 
@@ -70,7 +70,9 @@ pub fn apply(
     entries::update(conn, &next, detail, now)?;
     match &next.state {
         State::Accepted { yupy_transaction_id } => {
-            let data = json!({ "yupy_transaction_id": yupy_transaction_id });
+            let differs = brings_other_content(event);
+            entries::set_differs(conn, sequence, differs)?;
+            let data = json!({ "yupy_transaction_id": yupy_transaction_id, "differs": differs });
             note(conn, sequence, Happened::SaleAccepted, data, now)?;
         }
         State::NeedsAttention { reason: AttentionReason::StoredBodyChanged, .. } => {
@@ -99,6 +101,52 @@ pub fn apply(
         next.state = state;
     }
     Ok(Some(Settled { state: next.state, pause }))
+}
+
+/// Applies the answer to one request. When the sale goes by another one meanwhile, because it was corrected, only an
+/// acceptance counts: YUPY has the sale then, whatever became of it here.
+pub fn answered(
+    conn: &Connection,
+    context: &Context,
+    sequence: i64,
+    request_id: i64,
+    (verdict, roll): (Verdict, u32),
+    detail: Option<&str>,
+    now: Millis,
+) -> Result<Option<Settled>> {
+    let is_current = entries::get(conn, sequence)?.is_some_and(|entry| entry.request_id == request_id);
+    let event = match verdict {
+        verdict if is_current => Event::Answered { verdict, roll },
+        Verdict::Accepted(Acceptance { yupy_transaction_id, .. }) => {
+            Event::AcceptedEarlier { yupy_transaction_id }
+        }
+        Verdict::Wait { .. }
+        | Verdict::Pause(_)
+        | Verdict::Review(_)
+        | Verdict::ReviewAgain
+        | Verdict::Attention { .. }
+        | Verdict::Hold
+        | Verdict::Collision(_) => return Ok(None),
+    };
+    apply(conn, context, sequence, &event, detail, now)
+}
+
+/// Whether what YUPY accepted is another version of the sale than the newest one here.
+fn brings_other_content(event: &Event) -> bool {
+    match event {
+        Event::Answered { verdict: Verdict::Accepted(acceptance), .. } => acceptance.differs,
+        Event::AcceptedEarlier { .. } => true,
+        Event::Answered { .. }
+        | Event::Claimed
+        | Event::BodyChanged
+        | Event::Restarted
+        | Event::GuardFired
+        | Event::Hastened
+        | Event::DecidedDifferent
+        | Event::DecidedSame { .. }
+        | Event::MissingAtYupy
+        | Event::Corrected => false,
+    }
 }
 
 /// Stores the question. When a manager's earlier word still covers it, the confirmation is queued at once.
@@ -178,7 +226,14 @@ pub fn confirm(
                 confirmation_reason: Some(reason.to_owned()),
             };
             let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
-            requests::freeze(conn, sequence, RequestKind::Confirm, key.as_str(), &first.path, &body, now)?
+            let request = NewRequest {
+                kind: RequestKind::Confirm,
+                revision: first.revision,
+                idempotency_key: key.as_str(),
+                path: &first.path,
+                body: &body,
+            };
+            requests::freeze(conn, sequence, &request, now)?
         }
     };
     entries::update(conn, &Entry { sequence, request_id, state: step.state.clone() }, None, now)?;

@@ -11,6 +11,7 @@ pub mod attempts;
 pub mod audit;
 pub mod catalog;
 pub mod closings;
+pub mod corrections;
 pub mod epochs;
 pub mod figures;
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -42,6 +43,7 @@ const MIGRATIONS: [Migration; 7] = [
     },
     Migration { version: 6, name: "printing", sql: include_str!("../migrations/0006_printing.sql") },
     Migration { version: 7, name: "shift", sql: include_str!("../migrations/0007_shift.sql") },
+    Migration { version: 8, name: "corrections", sql: include_str!("../migrations/0008_corrections.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

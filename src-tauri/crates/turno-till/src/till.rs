@@ -33,6 +33,7 @@ use crate::transport::{AddressError, HttpTransport, SharedTransport};
 use crate::view::{Connection, ConnectionState, Person, Problem, ProblemCode, StorageWarning};
 use crate::witness::Witness;
 
+mod amend;
 mod counter;
 mod frame;
 mod printing;

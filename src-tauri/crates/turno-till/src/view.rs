@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 mod appearance;
+mod detail;
 mod printing;
 mod reconciliation;
 mod request;
 pub use appearance::*;
+pub use detail::*;
 pub use printing::*;
 mod shift;
 pub use reconciliation::*;
@@ -209,6 +211,7 @@ pub enum SaleReason {
     ConfirmationRefused,
     Confirming,
     MissingAtYupy,
+    Corrected,
     ExternalTransactionConflict,
     IdempotencyConflict,
     IdentityCollision,
@@ -660,6 +663,13 @@ pub enum ProblemCode {
     PrinterMissing,
     /// `detail` is what of them: `columns`, `address`, `path` or `footer`.
     PrinterSettingsInvalid,
+    // amending
+    /// The sale is not one that a correction can help.
+    NotCorrectable,
+    /// It was corrected or answered since it was shown.
+    SaleChanged,
+    /// `detail` is the member that cannot be sent as it is.
+    TextInvalid,
     // anything else
     NotFound,
     NotAllowedNow,

@@ -15,6 +15,7 @@ fn expected(first_attempt: bool) -> Expected {
         amount: Money::from_minor(8_550, Currency::PEN),
         first_attempt,
         confirms: true,
+        corrected: None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::clock::Millis;
 use crate::outbox::{Doubt, QueueReason, State};
 use crate::store::audit::{self, Event};
 use crate::store::outbox::{self as entries, Entry};
-use crate::store::requests::{self, RequestKind};
+use crate::store::requests::{self, NewRequest, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
 use crate::store::shifts::OpenedShift;
 use crate::store::{installation, people, shifts, unreadable};
@@ -94,15 +94,14 @@ impl Ticket {
         };
         sales::insert(conn, &SaleRow { sequence, ..sold.sale.clone() })?;
         installation::numbers_were_given(conn, sequence, self.shift.shift_number)?;
-        let request_id = requests::freeze(
-            conn,
-            sequence,
-            RequestKind::Create,
-            &sold.idempotency_key,
-            &sold.path,
-            sold.body.as_bytes(),
-            sold.sale.occurred_at,
-        )?;
+        let request = NewRequest {
+            kind: RequestKind::Create,
+            revision: 0,
+            idempotency_key: &sold.idempotency_key,
+            path: &sold.path,
+            body: sold.body.as_bytes(),
+        };
+        let request_id = requests::freeze(conn, sequence, &request, sold.sale.occurred_at)?;
         let state = State::Queued {
             attempts: 0,
             due: now,

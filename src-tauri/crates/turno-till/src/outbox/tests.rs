@@ -45,7 +45,7 @@ fn question() -> Question {
 
 fn verdicts() -> Vec<Verdict> {
     let mut all = vec![
-        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned() }),
+        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned(), differs: false }),
         Verdict::Review(Box::new(question())),
         Verdict::ReviewAgain,
         Verdict::Hold,
@@ -69,6 +69,8 @@ fn events() -> Vec<Event> {
         Event::DecidedDifferent,
         Event::DecidedSame { duplicate_of: "ypt-0".to_owned() },
         Event::MissingAtYupy,
+        Event::Corrected,
+        Event::AcceptedEarlier { yupy_transaction_id: "ypt-2".to_owned() },
     ];
     all.extend(verdicts().into_iter().map(|verdict| Event::Answered { verdict, roll: u32::MAX }));
     all
@@ -123,6 +125,8 @@ fn event_in_words(event: &Event) -> String {
         Event::DecidedDifferent => "decided: different".to_owned(),
         Event::DecidedSame { .. } => "decided: same".to_owned(),
         Event::MissingAtYupy => "missing at YUPY".to_owned(),
+        Event::Corrected => "corrected".to_owned(),
+        Event::AcceptedEarlier { .. } => "an earlier version accepted".to_owned(),
         Event::Answered { verdict, .. } => match verdict {
             Verdict::Accepted(_) => "accepted".to_owned(),
             Verdict::Wait { cause, retry_after_ms: None } => format!("wait {cause:?}"),
@@ -176,9 +180,11 @@ fn the_whole_table() {
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9: Waiting(TimedOut)
         hastened                                  queued after 3, due +0: Waiting(TimedOut)
-        = guard fired, decided: different, decided: same, missing at YUPY, any answer
+        an earlier version accepted               accepted as ypt-2
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
     sending number 3 since -9
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
+        an earlier version accepted               accepted as ypt-2
         accepted                                  accepted as ypt-1
         review                                    in review after 3 + first request + store question
         review again                              queued after 3, due +0: ConfirmationRefused + first request
@@ -204,15 +210,17 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected
     queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         hastened                                  queued after 3, due +0, unconfirmed: Waiting(TimedOut)
-        = guard fired, decided: different, decided: same, missing at YUPY, any answer
+        an earlier version accepted               accepted as ypt-2
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
     sending number 3 since -9, unconfirmed
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
+        an earlier version accepted               accepted as ypt-2
         accepted                                  accepted as ypt-1
         review                                    in review after 3 + first request + store question
         review again                              queued after 3, due +0: ConfirmationRefused + first request
@@ -238,31 +246,36 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected
     accepted as ypt-1
         missing at YUPY                           queued after 0, due +0: MissingAtYupy
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, corrected, an earlier version accepted, any answer
     in review after 3
         guard fired                               queued after 3, due +0, unconfirmed: InterruptedByRestart + first request
         decided: different                        queued after 3, due +0: Confirming
         decided: same                             discarded for ypt-0
-        = claimed, body changed, restarted, hastened, missing at YUPY, any answer
+        an earlier version accepted               accepted as ypt-2
+        = claimed, body changed, restarted, hastened, missing at YUPY, corrected, any answer
     needs attention after 3: Refused
+        corrected                                 queued after 3, due +0: Corrected
+        an earlier version accepted               accepted as ypt-2
         = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
     on hold after 3, due +9
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 on hold after 3, due +9
         hastened                                  on hold after 3, due +0
-        = guard fired, decided: different, decided: same, missing at YUPY, any answer
+        an earlier version accepted               accepted as ypt-2
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
     discarded for ypt-0
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, an earlier version accepted, any answer
     ");
 }
 
 fn is_bare(event: &str) -> bool {
-    ["claimed", "body changed", "restarted", "guard fired", "hastened", "missing at YUPY"].contains(&event)
-        || event.starts_with("decided")
+    let named = ["claimed", "body changed", "restarted", "guard fired", "hastened", "missing at YUPY"];
+    named.contains(&event)
+        || ["decided", "corrected", "an earlier"].iter().any(|word| event.starts_with(word))
 }
 
 fn attempts_of(state: &State) -> Option<u32> {
@@ -356,24 +369,26 @@ proptest! {
         let Some(Step { state: next, effects }) = step(&state, &event, now, &policy) else { return Ok(()) };
         let verdict = if let Event::Answered { verdict, .. } = &event { Some(verdict) } else { None };
 
-        prop_assert!(
-            !matches!(state, State::Discarded { .. } | State::NeedsAttention { .. }),
-            "nothing leads out of a settled sale"
-        );
+        let late = matches!(event, Event::AcceptedEarlier { .. });
+        prop_assert!(!matches!(state, State::Discarded { .. }), "nothing leads out of a settled sale");
         prop_assert_eq!(
             matches!(state, State::Accepted { .. }),
             event == Event::MissingAtYupy,
             "but that YUPY has lost what it had accepted"
         );
+        if let State::NeedsAttention { reason, .. } = &state {
+            let corrected = event == Event::Corrected && reason.is_about_the_content();
+            prop_assert!(corrected || late, "only a person puts right what YUPY refused, or its own late word");
+        }
         let decided = matches!(event, Event::DecidedDifferent | Event::DecidedSame { .. });
         prop_assert_eq!(
             decided || event == Event::GuardFired,
-            matches!(state, State::InReview { .. }),
+            matches!(state, State::InReview { .. }) && !late,
             "only a person decides, only when asked"
         );
         prop_assert_eq!(
             matches!(next, State::Accepted { .. }),
-            matches!(verdict, Some(Verdict::Accepted(_))),
+            late || matches!(verdict, Some(Verdict::Accepted(_))),
             "only YUPY's word accepts"
         );
         prop_assert_eq!(matches!(next, State::Discarded { .. }), matches!(event, Event::DecidedSame { .. }));

@@ -24,8 +24,10 @@ const KEY_TRUSTED_MS: Millis = 25 * 24 * 60 * 60 * 1_000;
 /// A claimed sale: everything that the attempt needs, read in the claiming transaction.
 pub struct Flight {
     sequence: i64,
+    request_id: i64,
     attempt_id: i64,
-    /// The sale was numbered before the guard fired: another folder may have sent it.
+    /// The sale was numbered before the guard fired, and another folder may have sent it; or it was corrected, and an
+    /// earlier version may have arrived after all.
     look_up_first: bool,
     request: Request,
     expected: Expected,
@@ -75,10 +77,17 @@ fn board(
     }
     let attempt_id = attempts::start(db, request.request_id, now)?;
     let arrived = attempts::may_have_arrived_before(db, request.request_id, attempt_id)?;
+    let corrected = match request.revision {
+        0 => None,
+        _ => Some(serde_json::from_slice(&request.body).map_err(|_| unreadable("requests.body", "?"))?),
+    };
     Ok(Some(Flight {
         sequence,
+        request_id: request.request_id,
         attempt_id,
-        look_up_first: sequence <= after_sequence || now.saturating_sub(sale.occurred_at) > KEY_TRUSTED_MS,
+        look_up_first: sequence <= after_sequence
+            || now.saturating_sub(sale.occurred_at) > KEY_TRUSTED_MS
+            || (corrected.is_some() && !arrived),
         request: Request {
             idempotency_key: Some(request.idempotency_key),
             ..Request::post(request.path, request.body)
@@ -93,6 +102,7 @@ fn board(
             ),
             first_attempt: !arrived,
             confirms: request.kind == RequestKind::Confirm,
+            corrected,
         },
     }))
 }
@@ -106,26 +116,31 @@ pub struct Flown {
 
 /// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
 pub async fn fly(parts: Parts, flight: Flight) -> Flown {
-    let Flight { sequence, attempt_id, request, expected, look_up_first } = flight;
+    let Flight { sequence, request_id, attempt_id, request, expected, look_up_first } = flight;
     let (outcome, verdict) = ask(&*parts.transport, request, &expected, look_up_first).await;
     let record = Record::of(&outcome, &verdict);
     let clocks = record.yupy_at.map(|yupys| (parts.clock.now().as_millisecond(), yupys));
-    settle(&parts, (sequence, attempt_id), &verdict, &record).await;
+    settle(&parts, (sequence, request_id, attempt_id), &verdict, &record).await;
     Flown { verdict, clocks }
 }
 
 /// Writes down how an attempt ended, however long the disk takes.
-async fn settle(parts: &Parts, (sequence, attempt_id): (i64, i64), verdict: &Verdict, record: &Record) {
+async fn settle(
+    parts: &Parts,
+    (sequence, request_id, attempt_id): (i64, i64, i64),
+    verdict: &Verdict,
+    record: &Record,
+) {
     let jitter = roll(&*parts.entropy);
     loop {
         let (context, record) = (parts.context.clone(), record.clone());
-        let event = Event::Answered { verdict: verdict.clone(), roll: jitter };
+        let said = (verdict.clone(), jitter);
         let now = parts.clock.now().as_millisecond();
         let written = parts
             .db
             .write(move |db| {
                 attempts::finish(db, attempt_id, now, &record.as_finished())?;
-                settle::apply(db, &context, sequence, &event, record.detail.as_deref(), now)
+                settle::answered(db, &context, sequence, request_id, said, record.detail.as_deref(), now)
             })
             .await;
         match written {
@@ -162,6 +177,13 @@ async fn ask(
     }
     let outcome = transport.send(request).await;
     let verdict = answer::read(&outcome, expected);
+    // Of a corrected sale YUPY may have an earlier version, whose answer never came: that is this sale, and no other's.
+    if expected.corrected.is_some() && verdict.is_conflict_about_the_id() {
+        let found = transport.send(Request::look_up(&expected.external_transaction_id)).await;
+        if let Some(verdict) = answer::read_look_up(&found, expected) {
+            return (found, verdict);
+        }
+    }
     (outcome, verdict)
 }
 

@@ -39,7 +39,7 @@ fn sending() -> State {
 
 fn verdicts() -> Vec<Verdict> {
     vec![
-        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned() }),
+        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned(), differs: false }),
         Verdict::Wait { cause: WaitCause::TimedOut, retry_after_ms: Some(5_000) },
         Verdict::Pause(PauseCause::CredentialRefused),
         Verdict::Review(Box::new(question("ch-1", "t-1", "ypt-0"))),

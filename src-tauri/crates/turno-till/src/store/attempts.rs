@@ -37,6 +37,45 @@ pub fn finish(conn: &Connection, attempt_id: i64, at: Millis, finished: &Finishe
     Ok(())
 }
 
+/// An attempt as it is read back for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    pub started_at: Millis,
+    pub finished_at: Option<Millis>,
+    pub outcome: Option<String>,
+    pub status: Option<u16>,
+    pub yupy_request_id: Option<String>,
+    pub yupy_at: Option<Millis>,
+}
+
+/// The newest attempts of a sale, whichever request they carried, the newest first.
+pub fn of_sale(conn: &Connection, sequence: i64, limit: u32) -> Result<Vec<Tried>> {
+    conn.prepare_cached(
+        "SELECT started_at_ms, finished_at_ms, outcome, status, yupy_request_id, yupy_at_ms
+         FROM requests JOIN attempts ON attempts.request_id = requests.request_id
+         WHERE sequence = ?1 ORDER BY attempt_id DESC LIMIT ?2",
+    )?
+    .query_map(params![sequence, limit], |row| {
+        Ok(Tried {
+            started_at: row.get(0)?,
+            finished_at: row.get(1)?,
+            outcome: row.get(2)?,
+            status: row.get(3)?,
+            yupy_request_id: row.get(4)?,
+            yupy_at: row.get(5)?,
+        })
+    })?
+    .collect()
+}
+
+pub fn count_of_sale(conn: &Connection, sequence: i64) -> Result<u32> {
+    conn.prepare_cached(
+        "SELECT count(*) FROM requests JOIN attempts ON attempts.request_id = requests.request_id
+         WHERE sequence = ?1",
+    )?
+    .query_row([sequence], |row| row.get(0))
+}
+
 /// Whether an earlier attempt of this request can have reached YUPY.
 pub fn may_have_arrived_before(conn: &Connection, request_id: i64, attempt_id: i64) -> Result<bool> {
     conn.prepare_cached(

@@ -45,6 +45,10 @@ pub enum Event {
     TicketPrintedAgain,
     /// A person said whether an interrupted ticket came out whole.
     PrintAnswered,
+    /// A manager changed what YUPY is told of a sale that it had refused.
+    SaleCorrected,
+    /// A manager had a refused sale sent again as it is.
+    SaleSentAgain,
 }
 
 impl Event {
@@ -78,8 +82,38 @@ impl Event {
             Self::PrinterSet => "printer_set",
             Self::TicketPrintedAgain => "ticket_printed_again",
             Self::PrintAnswered => "print_answered",
+            Self::SaleCorrected => "sale_corrected",
+            Self::SaleSentAgain => "sale_sent_again",
         }
     }
+}
+
+/// A row as it is read back for people.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub at: Millis,
+    /// An [`Event`]'s word, or that of a newer version.
+    pub event: String,
+    pub person_id: Option<String>,
+    pub data: Value,
+}
+
+/// What happened to one sale, the oldest first.
+pub fn of_sale(conn: &Connection, external_transaction_id: &str, limit: u32) -> Result<Vec<Told>> {
+    conn.prepare_cached(
+        "SELECT at_ms, event, person_id, data FROM audit WHERE external_transaction_id = ?1
+         ORDER BY audit_id LIMIT ?2",
+    )?
+    .query_map(params![external_transaction_id, limit], |row| {
+        let data: String = row.get(3)?;
+        Ok(Told {
+            at: row.get(0)?,
+            event: row.get(1)?,
+            person_id: row.get(2)?,
+            data: serde_json::from_str(&data).unwrap_or_default(),
+        })
+    })?
+    .collect()
 }
 
 pub struct Entry<'a> {

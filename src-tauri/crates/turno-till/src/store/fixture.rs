@@ -39,8 +39,14 @@ pub fn shop(states: &[State]) -> Connection {
         let kind = requests::RequestKind::Create;
         let body = format!(r#"{{"external_transaction_id":"{id}","amount":"2.00"}}"#);
         let key = format!("key-{sequence}");
-        let request_id =
-            requests::freeze(&conn, sequence, kind, &key, "/v1/transactions", body.as_bytes(), 0).unwrap();
+        let request = requests::NewRequest {
+            kind,
+            revision: 0,
+            idempotency_key: &key,
+            path: "/v1/transactions",
+            body: body.as_bytes(),
+        };
+        let request_id = requests::freeze(&conn, sequence, &request, 0).unwrap();
         let fresh =
             State::Queued { attempts: 0, due: 0, doubt: Doubt::None, reason: QueueReason::NotTriedYet };
         outbox::insert(&conn, &outbox::Entry { sequence, request_id, state: fresh }, 0).unwrap();

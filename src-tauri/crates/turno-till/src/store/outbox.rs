@@ -48,6 +48,7 @@ impl QueueReason {
             Self::Confirming => "confirming",
             Self::ConfirmationRefused => "confirmation_refused",
             Self::MissingAtYupy => "missing_at_yupy",
+            Self::Corrected => "corrected",
         }
     }
 
@@ -58,6 +59,7 @@ impl QueueReason {
             "confirming" => Ok(Self::Confirming),
             "confirmation_refused" => Ok(Self::ConfirmationRefused),
             "missing_at_yupy" => Ok(Self::MissingAtYupy),
+            "corrected" => Ok(Self::Corrected),
             other => PauseCause::from_word(other)
                 .map(Self::Paused)
                 .or_else(|_| WaitCause::from_word(other).map(Self::Waiting)),
@@ -200,6 +202,20 @@ pub fn get(conn: &Connection, sequence: i64) -> Result<Option<Entry>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM outbox WHERE sequence = ?1"))?
         .query_row([sequence], read)
         .optional()
+}
+
+/// Whether YUPY has another version of the sale than the newest one here.
+pub fn set_differs(conn: &Connection, sequence: i64, differs: bool) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE outbox SET differs_at_yupy = ?2 WHERE sequence = ?1 AND differs_at_yupy <> ?2",
+    )?
+    .execute(params![sequence, differs])?;
+    Ok(())
+}
+
+pub fn differs(conn: &Connection, sequence: i64) -> Result<bool> {
+    conn.prepare_cached("SELECT differs_at_yupy FROM outbox WHERE sequence = ?1")?
+        .query_row([sequence], |row| row.get(0))
 }
 
 /// Sales that may be tried, the longest due first. `until` may lie ahead, for a probe.

@@ -21,6 +21,8 @@ words!(RequestKind {
 pub struct RequestRow {
     pub request_id: i64,
     pub kind: RequestKind,
+    /// Which correction of the content it carries; 0 is what was recorded at the sale.
+    pub revision: u32,
     pub idempotency_key: String,
     pub path: String,
     pub body: Vec<u8>,
@@ -42,42 +44,46 @@ pub fn by_key(conn: &Connection, idempotency_key: &str) -> Result<Option<i64>> {
         .optional()
 }
 
+/// A request that is about to be frozen.
+pub struct NewRequest<'a> {
+    pub kind: RequestKind,
+    pub revision: u32,
+    pub idempotency_key: &'a str,
+    pub path: &'a str,
+    pub body: &'a [u8],
+}
+
 /// Freezes a request and gives its id. A key that is taken is an error.
-pub fn freeze(
-    conn: &Connection,
-    sequence: i64,
-    kind: RequestKind,
-    idempotency_key: &str,
-    path: &str,
-    body: &[u8],
-    at: Millis,
-) -> Result<i64> {
+pub fn freeze(conn: &Connection, sequence: i64, request: &NewRequest<'_>, at: Millis) -> Result<i64> {
     conn.prepare_cached(
-        "INSERT INTO requests (sequence, operation, idempotency_key, path, body, body_sha256, created_at_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO requests (sequence, operation, revision, idempotency_key, path, body, body_sha256,
+                               created_at_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![
         sequence,
-        kind.as_word(),
-        idempotency_key,
-        path,
-        body,
-        Sha256::digest(body).as_slice(),
+        request.kind.as_word(),
+        request.revision,
+        request.idempotency_key,
+        request.path,
+        request.body,
+        Sha256::digest(request.body).as_slice(),
         at
     ])?;
     Ok(conn.last_insert_rowid())
 }
 
-const COLUMNS: &str = "request_id, operation, idempotency_key, path, body, body_sha256";
+const COLUMNS: &str = "request_id, operation, revision, idempotency_key, path, body, body_sha256";
 
 fn read(row: &Row<'_>) -> Result<RequestRow> {
     Ok(RequestRow {
         request_id: row.get(0)?,
         kind: RequestKind::from_word(&row.get::<_, String>(1)?)?,
-        idempotency_key: row.get(2)?,
-        path: row.get(3)?,
-        body: row.get(4)?,
-        body_sha256: row.get(5)?,
+        revision: row.get(2)?,
+        idempotency_key: row.get(3)?,
+        path: row.get(4)?,
+        body: row.get(5)?,
+        body_sha256: row.get(6)?,
     })
 }
 

@@ -5,8 +5,10 @@
 
 mod books;
 mod cases;
+mod correct;
 mod crash;
 mod damage;
+mod detail;
 mod enrolment;
 mod hostile;
 mod identity;

@@ -136,6 +136,7 @@ fn verdict(outcome: &Result<Response, Failure>) -> Verdict {
         amount: Money::from_minor(200, Currency::PEN),
         first_attempt: true,
         confirms: false,
+        corrected: None,
     };
     answer::read(outcome, &expected)
 }

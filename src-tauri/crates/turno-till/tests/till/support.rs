@@ -91,13 +91,16 @@ impl Sent {
 }
 
 pub type Reply = Result<Response, Failure>;
-type Script = VecDeque<Box<dyn FnOnce(&Value) -> Reply + Send>>;
+type Script = VecDeque<Box<dyn FnOnce(&str, &Value) -> Reply + Send>>;
+type Habit = Box<dyn FnMut(&str, &Value) -> Reply + Send>;
 
 /// Answers enrolment and catalog by itself, sales from a script; with an empty script it accepts.
 #[derive(Default)]
 pub struct Yupy {
     pub sent: Mutex<Vec<Sent>>,
     script: Mutex<Script>,
+    /// What it does when the script is empty, instead of accepting.
+    habit: Mutex<Option<Habit>>,
     /// Used when the script is empty.
     always: Mutex<Option<Failure>>,
     /// Instead of the usual catalog.
@@ -110,8 +113,18 @@ pub struct Yupy {
 
 impl Yupy {
     pub fn then(&self, reply: impl FnOnce(&Value) -> Reply + Send + 'static) -> &Self {
+        self.then_keyed(move |_, body| reply(body))
+    }
+
+    /// The same, for a reply that depends on the request's key.
+    pub fn then_keyed(&self, reply: impl FnOnce(&str, &Value) -> Reply + Send + 'static) -> &Self {
         self.script.lock().unwrap().push_back(Box::new(reply));
         self
+    }
+
+    /// What it answers when the script is empty.
+    pub fn otherwise(&self, habit: impl FnMut(&str, &Value) -> Reply + Send + 'static) {
+        *self.habit.lock().unwrap() = Some(Box::new(habit));
     }
 
     pub fn down(&self, failure: Failure) {
@@ -171,9 +184,13 @@ impl Yupy {
         }
         // Let go of before it runs: a reply may panic.
         let next = self.script.lock().unwrap().pop_front();
+        let key = request.idempotency_key.as_deref().unwrap_or_default();
         match next {
-            Some(reply) => reply(&body),
-            None => accepted(&body),
+            Some(reply) => reply(key, &body),
+            None => match &mut *self.habit.lock().unwrap() {
+                Some(habit) => habit(key, &body),
+                None => accepted(&body),
+            },
         }
     }
 }

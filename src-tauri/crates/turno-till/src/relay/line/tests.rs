@@ -27,7 +27,7 @@ fn words_of_yupy() -> Vec<Verdict> {
         previous_confirmation: None,
     };
     vec![
-        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned() }),
+        Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-1".to_owned(), differs: false }),
         Verdict::Review(Box::new(question)),
         Verdict::ReviewAgain,
         Verdict::Attention { reason: AttentionReason::Refused, detail: String::new() },

@@ -1,0 +1,170 @@
+//! Everything that is known of one sale, and its timeline.
+//!
+//! Nothing is kept for it: the facts are the sale's rows, and what happened is read from the audit and the attempts.
+//! Whatever else is written to the audit under the sale's id (a print, a reprint) appears by itself.
+
+use rusqlite::{Connection, Result};
+use serde_json::Value;
+use turno_protocol::body::TransactionBody;
+
+use crate::clock::{Millis, rfc3339};
+use crate::store::attempts::{self, Tried};
+use crate::store::audit::{self, Told};
+use crate::store::requests::RequestRow;
+use crate::store::{outbox as entries, people, requests, sales, summaries};
+use crate::view::{
+    Happening, Money, SaleCheckout, SaleContent, SaleDetail, SaleReason, SaleState, SaleSummary, SaleVerdict,
+    Standing, TimelineEntry,
+};
+
+/// A sale that waited for a week was tried thousands of times; people read the newest, and how many there were.
+const ATTEMPTS_SHOWN: u32 = 40;
+const EVENTS_SHOWN: u32 = 200;
+
+/// `None`: there is no such sale.
+pub fn of(conn: &Connection, external_transaction_id: &str) -> Result<Option<SaleDetail>> {
+    let Some(row) = sales::by_external_id(conn, external_transaction_id)? else { return Ok(None) };
+    let Some(sale) = summaries::by_sequence(conn, row.sequence)? else { return Ok(None) };
+    let first = requests::first_request(conn, row.sequence)?;
+    let newest = requests::create_request(conn, row.sequence)?;
+    let differs = entries::differs(conn, row.sequence)?;
+    let tried = attempts::of_sale(conn, row.sequence, ATTEMPTS_SHOWN)?;
+    let shown = u32::try_from(tried.len()).unwrap_or(u32::MAX);
+    Ok(Some(SaleDetail {
+        verdict: verdict(&sale, differs),
+        quantity: row.quantity,
+        checkout: checkout(conn, &row)?,
+        sold: content(&first),
+        content: content(&newest),
+        revision: newest.revision,
+        idempotency_key: newest.idempotency_key,
+        timeline: timeline(conn, &sale, tried)?,
+        attempts_left_out: attempts::count_of_sale(conn, row.sequence)?.saturating_sub(shown),
+        sale,
+    }))
+}
+
+/// A body that cannot be read shows as empty, never as a sale that cannot be opened.
+fn content(request: &RequestRow) -> SaleContent {
+    serde_json::from_slice::<TransactionBody>(&request.body)
+        .map(|body| SaleContent::of(&body))
+        .unwrap_or_default()
+}
+
+fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
+    match sale.state {
+        SaleState::Accepted if differs => SaleVerdict::CountsWithDifference,
+        SaleState::Accepted => SaleVerdict::Counts,
+        SaleState::Discarded => SaleVerdict::DoesNotCount,
+        SaleState::InReview => SaleVerdict::AwaitsDecision,
+        SaleState::NeedsAttention => match sale.reason {
+            Some(SaleReason::ValidationFailed | SaleReason::Refused) => SaleVerdict::AwaitsCorrection,
+            _ => SaleVerdict::AwaitsSupport,
+        },
+        SaleState::Queued | SaleState::Sending | SaleState::OnHold => match sale.standing {
+            Standing::Unconfirmed => SaleVerdict::Unconfirmed,
+            Standing::Saved | Standing::Confirmed => SaleVerdict::OnItsWay,
+        },
+    }
+}
+
+fn checkout(conn: &Connection, sale: &sales::SaleRow) -> Result<SaleCheckout> {
+    let row = sales::checkout(conn, &sale.draft_id)?;
+    let sales_count = sales::of_checkout(conn, &sale.draft_id)?.len();
+    let money = |minor| Money { minor, currency: sale.currency.clone() };
+    let due = row.total_minor - row.rounding_minor;
+    Ok(SaleCheckout {
+        draft_id: row.draft_id,
+        payment_method: row.payment_method,
+        sales_count: u32::try_from(sales_count).unwrap_or(u32::MAX),
+        total: money(row.total_minor),
+        rounding: money(row.rounding_minor),
+        due: money(due),
+        received: money(row.received_minor),
+        change: money(row.received_minor - due),
+    })
+}
+
+fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<Vec<TimelineEntry>> {
+    let mut entries: Vec<(Millis, TimelineEntry)> = Vec::new();
+    for told in audit::of_sale(conn, &sale.external_transaction_id, EVENTS_SHOWN)? {
+        entries.push((told.at, event(conn, told)?));
+    }
+    let newest = tried.first().map(|attempt| attempt.started_at);
+    for attempt in tried.into_iter().rev() {
+        let runs = sale.state == SaleState::Sending && Some(attempt.started_at) == newest;
+        entries.push((attempt.finished_at.unwrap_or(attempt.started_at), tried_entry(attempt, runs)));
+    }
+    // Stable: an attempt that ended in the millisecond of what it led to comes after it, and both are told.
+    entries.sort_by_key(|(at, _)| *at);
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+fn bare(at: Millis, happened: Happening) -> TimelineEntry {
+    TimelineEntry {
+        at: rfc3339(at),
+        happened,
+        person: None,
+        reason: None,
+        outcome: None,
+        detail: None,
+        status: None,
+        request_id: None,
+    }
+}
+
+fn tried_entry(attempt: Tried, runs: bool) -> TimelineEntry {
+    let outcome = attempt.outcome.as_deref().and_then(reason_of);
+    let happened = match (&attempt.outcome, outcome) {
+        (None, _) if runs => Happening::AttemptRunning,
+        (None, _) => Happening::AttemptCutOff,
+        (Some(word), _) if word == "accepted" => Happening::AttemptAccepted,
+        (Some(_), _) => Happening::AttemptEnded,
+    };
+    TimelineEntry {
+        outcome,
+        status: attempt.status,
+        request_id: attempt.yupy_request_id,
+        ..bare(attempt.finished_at.unwrap_or(attempt.started_at), happened)
+    }
+}
+
+fn reason_of(word: &str) -> Option<SaleReason> {
+    serde_json::from_value(word.into()).ok()
+}
+
+fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
+    let text = |name: &str| told.data.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is = |name: &str| told.data.get(name).and_then(Value::as_bool).unwrap_or_default();
+    let mut detail = text("challenge_id");
+    let happened = match told.event.as_str() {
+        "sale_recorded" => Happening::Recorded,
+        "sale_recovered" => Happening::Recovered,
+        "sale_accepted" if is("differs") => Happening::AcceptedEarlier,
+        "sale_accepted" => Happening::Accepted,
+        "question_asked" => Happening::QuestionAsked,
+        "question_decided" if text("decision").as_deref() == Some("same_sale") => Happening::DecidedSame,
+        "question_decided" => Happening::DecidedDifferent,
+        "decision_carried_over" => Happening::DecisionCarriedOver,
+        "sale_corrected" => {
+            let names = told.data.get("fields").and_then(Value::as_array);
+            let names = names.map(|names| names.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+            detail = names.map(|names| names.join(", "));
+            Happening::Corrected
+        }
+        "sale_sent_again" => Happening::SentAgain,
+        "sale_missing_at_yupy" => Happening::MissingAtYupy,
+        "identity_collision" => Happening::IdentityCollision,
+        "stored_body_changed" => Happening::BodyChanged,
+        other => {
+            detail = Some(other.to_owned());
+            Happening::Other
+        }
+    };
+    let decided_by = text("decided_by");
+    let person = match told.person_id.as_deref().or(decided_by.as_deref()) {
+        Some(id) => people::find(conn, id)?.map(|person| person.name),
+        None => None,
+    };
+    Ok(TimelineEntry { person, reason: text("reason"), detail, ..bare(told.at, happened) })
+}
