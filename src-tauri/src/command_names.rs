@@ -27,6 +27,8 @@ pub const COMMANDS: &[&str] = &[
     "last_reconciliation",
     "reviews",
     "decide",
+    "sale_detail",
+    "correct_sale",
     "set_practice_line",
     "set_language",
     "set_appearance",

@@ -5,11 +5,12 @@
 use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
-    Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CreateManagerRequest, Decide, DraftOpened,
-    Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage, PastShiftsRequest,
-    PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review, SalePage, SearchOffersRequest,
-    SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
-    ShiftReport, ShiftReportRequest, UnlockRequest,
+    Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest, CreateManagerRequest,
+    Decide, DraftOpened, Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage,
+    PastShiftsRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review, SaleDetail,
+    SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
+    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport, ShiftReportRequest,
+    UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -44,6 +45,8 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         last_reconciliation,
         reviews,
         decide,
+        sale_detail,
+        correct_sale,
         set_practice_line,
         set_language,
         set_appearance,
@@ -175,6 +178,16 @@ async fn reviews(desk: State<'_, Desk>) -> Answer<Vec<Review>> {
 async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
     let _recording = desk.recording().await;
     desk.decide(request).await
+}
+
+#[tauri::command]
+async fn sale_detail(desk: State<'_, Desk>, request: SaleDetailRequest) -> Answer<SaleDetail> {
+    desk.till().await?.sale_detail(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn correct_sale(desk: State<'_, Desk>, request: CorrectSaleRequest) -> Answer<Frame> {
+    desk.correct_sale(request).await
 }
 
 #[tauri::command]

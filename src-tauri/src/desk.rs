@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
-    Appearance, CloseShiftRequest, ConnectRequest, CreateManagerRequest, Decide, Frame, Language,
-    OpenShiftRequest, PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest,
+    Appearance, CloseShiftRequest, ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, Frame,
+    Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest,
     SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
 };
 use turno_till::{Options as TillOptions, Till};
@@ -308,6 +308,11 @@ impl Desk {
 
     pub async fn decide(&self, request: Decide) -> Result<Frame, Problem> {
         self.till().await?.decide(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn correct_sale(&self, request: CorrectSaleRequest) -> Result<Frame, Problem> {
+        self.till().await?.correct_sale(&request).await?;
         self.frame().await
     }
 

@@ -48,6 +48,8 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['lastReconciliation', 'last_reconciliation', 'nothing'],
   ['reviews', 'reviews', 'nothing'],
   ['decide', 'decide', 'request'],
+  ['saleDetail', 'sale_detail', 'request'],
+  ['correctSale', 'correct_sale', 'request'],
   ['setPracticeLine', 'set_practice_line', 'request'],
   ['setLanguage', 'set_language', 'request'],
   ['setAppearance', 'set_appearance', 'request'],

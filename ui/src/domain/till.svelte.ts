@@ -10,6 +10,7 @@ import type { Phase } from '../bindings/Phase';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { Problem } from '../bindings/Problem';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
+import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
 import type { Decide } from '../bindings/Decide';
 import type { Host } from '../host/host';
 import { messages, type Messages } from '../i18n/messages';
@@ -92,6 +93,7 @@ export class Till {
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
   closeShift = (request: CloseShiftRequest) => this.#command(() => this.host.closeShift(request));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
+  correctSale = (request: CorrectSaleRequest) => this.#command(() => this.host.correctSale(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));
   setAppearance = (appearance: Appearance) => this.#command(() => this.host.setAppearance({ appearance }));
   setLanguage = (language: Language) => this.#command(() => this.host.setLanguage({ language }));

@@ -3,6 +3,7 @@ import type { EpochReason } from '../bindings/EpochReason';
 import type { StorageWarning } from '../bindings/StorageWarning';
 import type { Messages } from './messages';
 import { cash, closing, report } from './shift.en';
+import { sale } from './sale.en';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -53,6 +54,12 @@ const epochReason: Record<EpochReason, string> = {
   identity_collision: 'Another till used this one’s numbers.',
 };
 
+/** What a member of a sale is called. */
+function fieldName(name: string | null): string {
+  const names: Partial<Record<string, string>> = sale.fields;
+  return (name === null ? undefined : names[name]) ?? 'Something is not valid';
+}
+
 export const en: Messages = {
   locale: 'en',
 
@@ -93,6 +100,7 @@ export const en: Messages = {
     possible_duplicate: 'YUPY asks whether this sale is a repeat. A manager must review it.',
     confirmation_refused: 'YUPY did not take the decision. It is asked again.',
     missing_at_yupy: 'YUPY no longer has it. It is sent again, without doubling it.',
+    corrected: 'A manager looked at it. It is sent again.',
     confirming: 'The manager said it is another sale. It is being confirmed with YUPY.',
     external_transaction_conflict: 'YUPY already has this number with other data. Tell the manager.',
     idempotency_conflict: 'YUPY got other content under this key before. Tell the manager.',
@@ -157,6 +165,9 @@ export const en: Messages = {
       what === 'address' || what === 'path'
         ? 'Look at the printer’s address: it cannot be used like this.'
         : 'Look at the printer’s settings: its width and the text at the bottom.',
+    not_correctable: () => 'This sale does not wait for a correction.',
+    sale_changed: () => 'The sale changed while you looked at it. Close it and open it again.',
+    text_invalid: (name) => `${fieldName(name)}: at most 120 letters, no control characters.`,
     not_found: () => 'Not found.',
     not_allowed_now: () => 'This cannot be done now.',
     disk_failed: () => 'The disk failed and the sale was not saved. Press Charge again.',
@@ -193,6 +204,7 @@ export const en: Messages = {
   report,
   cash,
   closing,
+  sale,
 
   common: {
     product: 'Turno',

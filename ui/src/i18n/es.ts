@@ -14,6 +14,7 @@ import type { SaleState } from '../bindings/SaleState';
 import type { Standing } from '../bindings/Standing';
 import type { Signal } from '../shared/signals';
 import { cash, closing, report } from './shift.es';
+import { sale } from './sale.es';
 
 /** A short name for the status bar and what the person can do about it. */
 export type ConnectionWords = { label: string; advice: string };
@@ -86,6 +87,7 @@ const saleReason: Record<SaleReason, string> = {
   possible_duplicate: 'YUPY pregunta si es una venta repetida. Un encargado debe revisarla.',
   confirmation_refused: 'YUPY no aceptó la decisión. Se vuelve a preguntar.',
   missing_at_yupy: 'YUPY ya no la tiene. Se envía otra vez, sin duplicarla.',
+  corrected: 'Un encargado la revisó. Se envía otra vez.',
   confirming: 'El encargado dijo que es otra venta. Se está confirmando con YUPY.',
   external_transaction_conflict: 'YUPY ya tiene este número con otros datos. Avise al encargado.',
   idempotency_conflict: 'YUPY recibió antes otro contenido con esta clave. Avise al encargado.',
@@ -115,6 +117,12 @@ const epochReason: Record<EpochReason, string> = {
   backup_restored: 'El archivo de ventas estaba dañado y se abrió la última copia de seguridad.',
   identity_collision: 'Otra caja usó los números de esta.',
 };
+
+/** What a member of a sale is called. */
+function fieldName(name: string | null): string {
+  const names: Partial<Record<string, string>> = sale.fields;
+  return (name === null ? undefined : names[name]) ?? 'Un dato no es válido';
+}
 
 const problem: Record<ProblemCode, ProblemSentence> = {
   folder_in_use: () => 'Otra ventana de Turno usa estos datos. Cierre la otra y vuelva a abrir esta.',
@@ -167,6 +175,9 @@ const problem: Record<ProblemCode, ProblemSentence> = {
     what === 'address' || what === 'path'
       ? 'Revise la dirección de la impresora: no se puede usar así.'
       : 'Revise los datos de la impresora: ancho y texto al pie.',
+  not_correctable: () => 'Esta venta no espera una corrección.',
+  sale_changed: () => 'La venta cambió mientras la miraba. Ciérrela y vuelva a abrirla.',
+  text_invalid: (name) => `${fieldName(name)}: hasta 120 letras, sin caracteres de control.`,
   not_found: () => 'No se encontró.',
   not_allowed_now: () => 'Ahora no se puede hacer esto.',
   disk_failed: () => 'El disco falló y la venta no se guardó. Pulse Cobrar otra vez.',
@@ -213,6 +224,7 @@ export const es = {
   report,
   cash,
   closing,
+  sale,
 
   common: {
     product: 'Turno',

@@ -124,4 +124,19 @@ export const testid = {
   decideListed: 'decide-listed',
   decideMoney: (money: string) => `decide-money-${money}`,
   decideConfirm: 'decide-confirm',
+
+  approvalReason: 'approval-reason',
+
+  saleOpen: (externalId: string) => `sale-open-${externalId}`,
+  saleDialog: 'sale-dialog',
+  saleVerdict: 'sale-verdict',
+  saleFacts: 'sale-facts',
+  saleTimeline: 'sale-timeline',
+  saleSupport: 'sale-support',
+  saleCopy: 'sale-copy',
+  saleClose: 'sale-close',
+  saleCorrect: 'sale-correct',
+  correctForm: 'correct-form',
+  correctField: (name: string) => `correct-${name}`,
+  correctConfirm: 'correct-confirm',
 } as const;

@@ -13,7 +13,15 @@ import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SendReport } from '../../bindings/SendReport';
 import type { Standing } from '../../bindings/Standing';
 import type { Status } from '../../bindings/Status';
-import { isUnsettled, isWithinWindow, secondsApart, stamp, type Sold } from './sales';
+import {
+  isUnsettled,
+  isWithinWindow,
+  refusal,
+  secondsApart,
+  stamp,
+  type Correction,
+  type Sold,
+} from './sales';
 
 /** How much longer an answer takes on a slow line. */
 const SLOW = 5;
@@ -85,7 +93,14 @@ export class FakeRelay {
   }
 
   queue(summary: SaleSummary, offer: Offer): void {
-    const sold: Sold = { summary, offer, committedAtYupy: false, confirming: false, timer: null };
+    const sold: Sold = {
+      summary,
+      offer,
+      committedAtYupy: false,
+      confirming: false,
+      timer: null,
+      corrections: [],
+    };
     this.#sold.push(sold);
     sold.timer = setTimeout(() => this.#attempt(sold), 0);
   }
@@ -122,6 +137,19 @@ export class FakeRelay {
       return;
     }
     sold.confirming = true;
+    this.#attempt(sold);
+  }
+
+  /** The sale with this id. */
+  find(id: string): Sold {
+    const sold = this.#sold.find(({ summary }) => summary.external_transaction_id === id);
+    if (!sold) throw refusal('not_found');
+    return sold;
+  }
+
+  correct(sold: Sold, correction: Correction): void {
+    sold.corrections.push(correction);
+    this.#update(sold, { state: 'queued', reason: 'corrected', detail: null });
     this.#attempt(sold);
   }
 

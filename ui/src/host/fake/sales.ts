@@ -2,6 +2,7 @@
 import type { Offer } from '../../bindings/Offer';
 import type { Problem } from '../../bindings/Problem';
 import type { ProblemCode } from '../../bindings/ProblemCode';
+import type { SaleContent } from '../../bindings/SaleContent';
 import type { SalePage } from '../../bindings/SalePage';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 
@@ -19,7 +20,11 @@ export type Sold = {
   /** A manager said that it is another sale. */
   confirming: boolean;
   timer: ReturnType<typeof setTimeout> | null;
+  readonly corrections: Correction[];
 };
+
+/** What a manager changed, when and why. */
+export type Correction = { content: SaleContent; at: string; by: string; reason: string };
 
 /** Now, or a moment from now, as the till writes times. */
 export function stamp(inMs = 0): string {

@@ -29,6 +29,7 @@ import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
 import { describe, quote } from './pricing';
 import { FakeRelay } from './relay';
+import { correctable, detailOf } from './detail';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
 import { FakeShifts } from './shift';
 
@@ -259,12 +260,22 @@ export class FakeTill implements Host {
       );
       if (!review) throw refusal('not_in_review');
       if (review.challenge_id !== challenge_id) throw refusal('question_changed');
-      const manager = this.#people.find((one) => one.person_id === approval.manager_id);
-      if (manager?.role !== 'manager') throw refusal('manager_required');
-      if (this.#pins[manager.person_id] !== approval.pin) throw refusal('pin_wrong');
-      if (approval.reason.trim() === '') throw refusal('reason_required');
+      this.#approve(approval);
       if (decision === 'same_sale' && !approval.money) throw refusal('money_handling_required');
       this.#relay.decide(review, decision);
+      return this.#frame();
+    });
+
+  saleDetail: Host['saleDetail'] = ({ external_transaction_id }) =>
+    this.#answer('sale_detail', () => detailOf(this.#relay.find(external_transaction_id)));
+
+  correctSale: Host['correctSale'] = ({ external_transaction_id, revision, content, ...approval }) =>
+    this.#answer('correct_sale', () => {
+      const sold = this.#relay.find(external_transaction_id);
+      this.#approve(approval);
+      if (revision !== sold.corrections.length) throw refusal('sale_changed');
+      if (!correctable(sold.summary)) throw refusal('not_correctable');
+      this.#relay.correct(sold, { content, at: stamp(), by: MANAGER.name, reason: approval.reason });
       return this.#frame();
     });
 
@@ -290,6 +301,13 @@ export class FakeTill implements Host {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+
+  #approve({ manager_id, pin, reason }: { manager_id: string; pin: string; reason: string }): void {
+    const manager = this.#people.find((one) => one.person_id === manager_id);
+    if (manager?.role !== 'manager') throw refusal('manager_required');
+    if (this.#pins[manager.person_id] !== pin) throw refusal('pin_wrong');
+    if (reason.trim() === '') throw refusal('reason_required');
+  }
 
   #charge(request: Charge): ChargeOutcome {
     const recorded = this.#checkouts.get(request.draft_id);

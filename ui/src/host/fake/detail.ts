@@ -1,0 +1,85 @@
+/** A sale of the in-memory till with everything that is known of it. */
+import type { Happening } from '../../bindings/Happening';
+import type { SaleContent } from '../../bindings/SaleContent';
+import type { SaleDetail } from '../../bindings/SaleDetail';
+import type { SaleSummary } from '../../bindings/SaleSummary';
+import type { SaleVerdict } from '../../bindings/SaleVerdict';
+import type { TimelineEntry } from '../../bindings/TimelineEntry';
+import { soles } from './amounts';
+import type { Sold } from './sales';
+
+export const correctable = ({ state, reason }: SaleSummary) =>
+  state === 'needs_attention' && (reason === 'validation_failed' || reason === 'refused');
+
+export function detailOf(sold: Sold): SaleDetail {
+  const { summary, corrections, offer } = sold;
+  const first: SaleContent = {
+    buyer_name: summary.buyer_name,
+    route: summary.route,
+    seat: summary.seat,
+    service: null,
+    product: offer.name,
+    order: null,
+    custom_reference_1: null,
+    custom_reference_2: null,
+  };
+  return {
+    sale: summary,
+    verdict: verdict(summary),
+    quantity: Math.max(1, Math.round(summary.amount.minor / offer.price.minor)),
+    checkout: {
+      draft_id: 'draft',
+      payment_method: 'cash',
+      sales_count: 1,
+      total: summary.amount,
+      rounding: soles(summary.amount.minor % 10),
+      due: soles(summary.amount.minor - (summary.amount.minor % 10)),
+      received: summary.amount,
+      change: soles(0),
+    },
+    sold: first,
+    content: corrections.at(-1)?.content ?? first,
+    revision: corrections.length,
+    idempotency_key: '5f0c1f5e-8a70-8d3c-9a53-0c6f1c5d2b11',
+    timeline: timeline(sold),
+    attempts_left_out: 0,
+  };
+}
+
+function verdict({ state, standing, reason }: SaleSummary): SaleVerdict {
+  switch (state) {
+    case 'accepted':
+      return 'counts';
+    case 'discarded':
+      return 'does_not_count';
+    case 'in_review':
+      return 'awaits_decision';
+    case 'needs_attention':
+      return reason === 'validation_failed' || reason === 'refused' ? 'awaits_correction' : 'awaits_support';
+    case 'queued':
+    case 'sending':
+    case 'on_hold':
+      return standing === 'unconfirmed' ? 'unconfirmed' : 'on_its_way';
+  }
+}
+
+function timeline({ summary, corrections }: Sold): TimelineEntry[] {
+  const at = (time: string, happened: Happening, more: Partial<TimelineEntry> = {}): TimelineEntry => ({
+    at: time,
+    happened,
+    person: null,
+    reason: null,
+    outcome: null,
+    detail: null,
+    status: null,
+    request_id: null,
+    ...more,
+  });
+  const entries = [at(summary.occurred_at, 'recorded', { person: summary.seller })];
+  if (summary.attempts > 0 && summary.reason !== null)
+    entries.push(at(summary.occurred_at, 'attempt_ended', { outcome: summary.reason, status: 422 }));
+  for (const { at: time, by, reason } of corrections)
+    entries.push(at(time, 'corrected', { person: by, reason, detail: 'buyer_name' }));
+  if (summary.state === 'accepted') entries.push(at(summary.occurred_at, 'accepted'));
+  return entries;
+}
