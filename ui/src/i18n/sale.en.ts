@@ -37,6 +37,8 @@ export const sale: typeof spanish = {
     missing_at_yupy: 'YUPY did not have it any more; it is sent again',
     identity_collision: 'Another till used the same number',
     body_changed: 'The stored data changed: it is not sent',
+    printed: 'Ticket printed',
+    copy_asked: 'A copy of the ticket was asked for',
     other: 'Another fact on record',
   },
   fields: {

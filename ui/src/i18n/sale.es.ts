@@ -39,6 +39,8 @@ export const sale = {
     missing_at_yupy: 'YUPY ya no la tenía; se envía otra vez',
     identity_collision: 'Otra caja usó el mismo número',
     body_changed: 'El dato guardado cambió: no se envía',
+    printed: 'Ticket impreso',
+    copy_asked: 'Se pidió una copia del ticket',
     other: 'Otro hecho anotado',
   } satisfies Record<Happening, string>,
   fields: {

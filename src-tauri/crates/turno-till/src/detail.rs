@@ -11,7 +11,7 @@ use crate::clock::{Millis, rfc3339};
 use crate::store::attempts::{self, Tried};
 use crate::store::audit::{self, Told};
 use crate::store::requests::RequestRow;
-use crate::store::{outbox as entries, people, requests, sales, summaries};
+use crate::store::{outbox as entries, people, print_jobs, requests, sales, summaries};
 use crate::view::{
     Happening, Money, SaleCheckout, SaleContent, SaleDetail, SaleReason, SaleState, SaleSummary, SaleVerdict,
     Standing, TimelineEntry,
@@ -95,6 +95,11 @@ fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<
         let runs = sale.state == SaleState::Sending && Some(attempt.started_at) == newest;
         entries.push((attempt.finished_at.unwrap_or(attempt.started_at), tried_entry(attempt, runs)));
     }
+    entries.extend(
+        print_jobs::printed_at(conn, sale.sequence, EVENTS_SHOWN)?
+            .into_iter()
+            .map(|at| (at, bare(at, Happening::Printed))),
+    );
     // Stable: an attempt that ended in the millisecond of what it led to comes after it, and both are told.
     entries.sort_by_key(|(at, _)| *at);
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
@@ -156,6 +161,7 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
         "sale_missing_at_yupy" => Happening::MissingAtYupy,
         "identity_collision" => Happening::IdentityCollision,
         "stored_body_changed" => Happening::BodyChanged,
+        "ticket_printed_again" => Happening::CopyAsked,
         other => {
             detail = Some(other.to_owned());
             Happening::Other

@@ -68,10 +68,15 @@ fn shop_of(day: &[Sale], moves: &[(bool, i64)]) -> Connection {
                 ],
             )
             .unwrap();
-            let kind_of = crate::store::requests::RequestKind::Create;
             let key = format!("key-{sequence}");
-            let request_id =
-                crate::store::requests::freeze(&conn, sequence, kind_of, &key, "/", b"{}", 0).unwrap();
+            let request = crate::store::requests::NewRequest {
+                kind: crate::store::requests::RequestKind::Create,
+                revision: 0,
+                idempotency_key: &key,
+                path: "/",
+                body: b"{}",
+            };
+            let request_id = crate::store::requests::freeze(&conn, sequence, &request, 0).unwrap();
             let entry = crate::store::outbox::Entry { sequence, request_id, state: state(1) };
             crate::store::outbox::insert(&conn, &entry, 0).unwrap();
             let entry = crate::store::outbox::Entry { state: state(*kind), ..entry };

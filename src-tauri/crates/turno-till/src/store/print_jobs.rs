@@ -113,6 +113,15 @@ pub fn rows_of(conn: &Connection, sequence: i64) -> Result<Vec<JobRow>> {
         .collect()
 }
 
+/// When tickets of a sale came out, the oldest first.
+pub fn printed_at(conn: &Connection, sequence: i64, limit: u32) -> Result<Vec<Millis>> {
+    conn.prepare_cached(
+        "SELECT changed_at_ms FROM print_jobs WHERE sequence = ?1 AND state = 'printed' ORDER BY job_id LIMIT ?2",
+    )?
+    .query_map(params![sequence, limit], |row| row.get(0))?
+    .collect()
+}
+
 /// Moves a job on, if it is where it is thought to be. What failed or ended in the middle keeps its cause.
 pub fn pass(
     conn: &Connection,

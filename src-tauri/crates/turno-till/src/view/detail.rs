@@ -70,6 +70,10 @@ pub enum Happening {
     MissingAtYupy,
     IdentityCollision,
     BodyChanged,
+    /// Its ticket, or a copy of it, was printed.
+    Printed,
+    /// A copy of its ticket was asked for.
+    CopyAsked,
     /// Something that this version has no word for; `detail` is the audit's.
     Other,
 }

@@ -381,10 +381,10 @@ proptest! {
                 }
             }
             let sale = shop.until(&id, SaleState::Accepted).await;
-            let books = books.lock().unwrap();
-            assert_eq!(books.sales.len(), 1, "one sale is one transaction");
             assert_eq!(sale.yupy_transaction_id, Some(format!("ypt-{id}")));
             let shown = shop.till.sale_detail(&id).await.unwrap();
+            let books = books.lock().unwrap();
+            assert_eq!(books.sales.len(), 1, "one sale is one transaction");
             let same = books.sales[0]["context"]["seat"] == json!(shown.content.seat)
                 && books.sales[0]["buyer_name"] == json!(shown.content.buyer_name);
             let said = if same { SaleVerdict::Counts } else { SaleVerdict::CountsWithDifference };
