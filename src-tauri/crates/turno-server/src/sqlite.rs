@@ -39,6 +39,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ledger", sql: include_str!("sqlite/schema/0001_ledger.sql") },
     Migration { version: 2, name: "payments", sql: include_str!("sqlite/schema/0002_payments.sql") },
     Migration { version: 3, name: "clues", sql: include_str!("sqlite/schema/0003_clues.sql") },
+    Migration {
+        version: 4,
+        name: "seats of services",
+        sql: include_str!("sqlite/schema/0004_seats_of_services.sql"),
+    },
 ];
 
 /// How long an answer is repeated, unless a ledger is opened with another time. A weekend of retries fits widely.

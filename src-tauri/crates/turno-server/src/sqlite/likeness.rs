@@ -160,4 +160,22 @@ mod tests {
             assert!(plan(signal).contains(index), "{}", plan(signal));
         }
     }
+
+    #[test]
+    fn equal_seats_on_other_services_are_told_apart_by_the_index_alone() {
+        let ledger = empty_ledger();
+        let mut program = ledger.prepare(&format!("EXPLAIN {}", statement(Signal::Seat))).unwrap();
+        let step = |row: &rusqlite::Row<'_>| Ok((row.get("opcode")?, row.get("p1")?, row.get("p2")?));
+        let steps: Vec<(String, i64, i64)> =
+            program.query_map([None::<i64>; 13], step).unwrap().map(Result::unwrap).collect();
+        let (_, index, _) = steps.iter().find(|(opcode, ..)| opcode == "DeferredSeek").unwrap();
+        let service: i64 = ledger
+            .query_row(
+                "SELECT seqno FROM pragma_index_info('sale_by_seat') WHERE name = 'service'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert!(steps.contains(&("Column".to_owned(), *index, service)), "{steps:#?}");
+    }
 }
