@@ -16,7 +16,7 @@ use turno_till::outbox::State;
 use turno_till::store::audit::{self, Event};
 use turno_till::store::installation::{self, Enrolment};
 use turno_till::store::outbox::Entry;
-use turno_till::store::requests::RequestKind;
+use turno_till::store::requests::{NewRequest, RequestKind};
 use turno_till::store::sales::{CheckoutRow, SaleRow};
 use turno_till::store::{self, attempts, epochs, outbox, requests, sales, shifts};
 
@@ -114,10 +114,14 @@ impl Past {
         )?;
         sales::insert(conn, &row)?;
         let key = keys::create_key(&self.enrolment.scope, &id, 0);
-        let path = "/v1/transactions";
-        let body = self.body(&id, &row).to_bytes();
-        let request_id =
-            requests::freeze(conn, sequence, RequestKind::Create, key.as_str(), path, &body, at)?;
+        let request = NewRequest {
+            kind: RequestKind::Create,
+            revision: 0,
+            idempotency_key: key.as_str(),
+            path: "/v1/transactions",
+            body: &self.body(&id, &row).to_bytes(),
+        };
+        let request_id = requests::freeze(conn, sequence, &request, at)?;
         let said = |event, data| audit::Entry {
             external_transaction_id: Some(id.as_str()),
             data,
