@@ -5,12 +5,13 @@
 use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
-    Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest, CreateManagerRequest,
-    Decide, DraftOpened, Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage,
-    PastShiftsRequest, PauseSendingRequest, Problem, Quote, QuoteRequest, Reconciliation, Review, SaleDetail,
-    SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
-    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport, ShiftReportRequest,
-    UnlockRequest,
+    AnswerPrintRequest, Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
+    CreateManagerRequest, Decide, DraftOpened, Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest,
+    PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest,
+    PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation,
+    RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap,
+    SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
+    ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -47,6 +48,17 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         decide,
         sale_detail,
         correct_sale,
+        printer_settings,
+        set_printer_settings,
+        preview_test_page,
+        print_test_page,
+        printing,
+        sale_prints,
+        preview_ticket,
+        reprint,
+        retry_print,
+        dismiss_print,
+        answer_print,
         set_practice_line,
         set_language,
         set_appearance,
@@ -188,6 +200,64 @@ async fn sale_detail(desk: State<'_, Desk>, request: SaleDetailRequest) -> Answe
 #[tauri::command]
 async fn correct_sale(desk: State<'_, Desk>, request: CorrectSaleRequest) -> Answer<Frame> {
     desk.correct_sale(request).await
+}
+
+#[tauri::command]
+async fn printer_settings(desk: State<'_, Desk>) -> Answer<PrinterSettings> {
+    desk.till().await?.printer_settings().await
+}
+
+#[tauri::command]
+async fn set_printer_settings(
+    desk: State<'_, Desk>,
+    request: PrinterSettingsRequest,
+) -> Answer<PrinterSettings> {
+    desk.till().await?.set_printer_settings(&request.settings).await
+}
+
+#[tauri::command]
+async fn preview_test_page(desk: State<'_, Desk>, request: PrinterSettingsRequest) -> Answer<TicketPreview> {
+    desk.till().await?.preview_test_page(&request.settings)
+}
+
+#[tauri::command]
+async fn print_test_page(desk: State<'_, Desk>) -> Answer<Printing> {
+    desk.till().await?.print_test_page().await
+}
+
+#[tauri::command]
+async fn printing(desk: State<'_, Desk>) -> Answer<Printing> {
+    desk.till().await?.printing().await
+}
+
+#[tauri::command]
+async fn sale_prints(desk: State<'_, Desk>, request: PrintedSaleRequest) -> Answer<Vec<PrintJob>> {
+    desk.till().await?.sale_prints(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn preview_ticket(desk: State<'_, Desk>, request: PrintedSaleRequest) -> Answer<TicketPreview> {
+    desk.till().await?.preview_ticket(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn reprint(desk: State<'_, Desk>, request: PrintedSaleRequest) -> Answer<Printing> {
+    desk.till().await?.reprint(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn retry_print(desk: State<'_, Desk>, request: RetryPrintRequest) -> Answer<Printing> {
+    desk.till().await?.retry_print(request.job_id).await
+}
+
+#[tauri::command]
+async fn dismiss_print(desk: State<'_, Desk>, request: PrintJobRequest) -> Answer<Printing> {
+    desk.till().await?.dismiss_print(request.job_id).await
+}
+
+#[tauri::command]
+async fn answer_print(desk: State<'_, Desk>, request: AnswerPrintRequest) -> Answer<Printing> {
+    desk.till().await?.answer_print(&request).await
 }
 
 #[tauri::command]

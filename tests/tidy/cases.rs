@@ -162,6 +162,7 @@ const CASES: &[Case] = &[
         &[
             ("CRASH/power", &["a_power_cut_at_any_moment_loses_nothing_that_anybody_was_told"]),
             ("TILL/printing", &["a_till_that_ends_in_mid_ticket_asks_and_does_not_print_it_again"]),
+            ("WINDOW/printing", &["a_till_killed_while_it_prints_asks_and_prints_nothing_twice"]),
         ],
     ),
     part(21, &[], "a test in the real window that empties the page's own folder"),

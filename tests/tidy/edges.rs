@@ -20,7 +20,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("turno", &["turno-domain", "turno-protocol", "turno-server", "turno-till"]),
     (
         "turno-tests",
-        &["turno-domain", "turno-protocol", "turno-sqlite", "turno-till", "turno-server", "turno-postgres"],
+        &[
+            "turno-domain",
+            "turno-print",
+            "turno-protocol",
+            "turno-sqlite",
+            "turno-till",
+            "turno-server",
+            "turno-postgres",
+        ],
     ),
     (
         "turno-bench",

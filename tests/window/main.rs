@@ -7,6 +7,7 @@ mod amend;
 mod connect;
 mod ledger;
 mod offline;
+mod printing;
 mod refusals;
 mod restored;
 mod review;

@@ -30,7 +30,10 @@ const CUT: &str = "
     if (isSmall && [dialog, ...dialog.querySelectorAll('div, ul, form')].some(scrolls)) cut.push('a dialog with room to grow');
 
     const clips = (part) => getComputedStyle(part).overflowY !== 'visible';
-    for (const field of [...document.querySelectorAll('input')].filter((part) => part.checkVisibility())) {
+    // A page of settings scrolls, as every form that is longer than the window.
+    const isOfForm = (part) => part.closest('[data-scrolls]') !== null;
+    const fields = [...document.querySelectorAll('input')].filter((part) => part.checkVisibility());
+    for (const field of fields.filter((part) => !isOfForm(part))) {
         const { top, bottom } = field.getBoundingClientRect();
         for (let around = field.parentElement; around; around = around.parentElement) {
             const room = around.getBoundingClientRect();
@@ -112,6 +115,7 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     look_at(&till, &name("13-sales")).await?;
     till.keys(key::F10).await?;
     till.see("theme-dark").await?;
+    till.see("slip").await?;
     look_at(&till, &name("14-settings")).await
 }
 

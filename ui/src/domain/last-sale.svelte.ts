@@ -3,6 +3,8 @@
  * with every hint.
  */
 import type { Checkout } from '../bindings/Checkout';
+import type { PrintJob } from '../bindings/PrintJob';
+import type { PrintState } from '../bindings/PrintState';
 import type { SalePage } from '../bindings/SalePage';
 import type { SaleSummary } from '../bindings/SaleSummary';
 import type { Standing } from '../bindings/Standing';
@@ -12,14 +14,32 @@ import { Live } from './live.svelte';
 /** From the one that promises least. */
 const STANDINGS: readonly Standing[] = ['saved', 'unconfirmed', 'confirmed'];
 
+/** From the one that somebody has to see to. */
+const PRINTS: readonly PrintState[] = [
+  'failed',
+  'unknown',
+  'printing',
+  'queued',
+  'dismissed',
+  'replaced',
+  'printed',
+];
+
 export class LastSale {
   readonly checkout: Checkout;
   /** The newest sales; a checkout is always among them, since it is the newest. */
   readonly #newest: Live<SalePage>;
+  /** The newest print of each sale that has one. */
+  readonly #prints: Live<PrintJob[]>;
 
   constructor(host: Host, checkout: Checkout) {
     this.checkout = checkout;
     this.#newest = new Live(() => host.recentSales({ after: null }));
+    this.#prints = new Live(async () => {
+      const ids = checkout.sales.map(({ external_transaction_id }) => ({ external_transaction_id }));
+      const prints = await Promise.all(ids.map((id) => host.salePrints(id)));
+      return prints.flatMap((ofSale) => ofSale.at(-1) ?? []);
+    });
   }
 
   get sales(): SaleSummary[] {
@@ -35,7 +55,13 @@ export class LastSale {
     return this.sales.toSorted((a, b) => rank(a) - rank(b))[0] ?? null;
   }
 
-  refresh(): Promise<void> {
-    return this.#newest.refresh();
+  /** The print of this checkout that is furthest from being on paper; null if nothing was to be printed. */
+  get print(): PrintJob | null {
+    const rank = ({ state }: PrintJob) => PRINTS.indexOf(state);
+    return this.#prints.value?.toSorted((a, b) => rank(a) - rank(b))[0] ?? null;
+  }
+
+  async refresh(): Promise<void> {
+    await Promise.all([this.#newest.refresh(), this.#prints.refresh()]);
   }
 }

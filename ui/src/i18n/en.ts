@@ -4,6 +4,7 @@ import type { StorageWarning } from '../bindings/StorageWarning';
 import type { Messages } from './messages';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
+import { printingEn } from './printing';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -205,6 +206,7 @@ export const en: Messages = {
   cash,
   closing,
   sale,
+  printing: printingEn,
 
   common: {
     product: 'Turno',

@@ -15,6 +15,7 @@ import type { Standing } from '../bindings/Standing';
 import type { Signal } from '../shared/signals';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
+import { printingEs } from './printing';
 
 /** A short name for the status bar and what the person can do about it. */
 export type ConnectionWords = { label: string; advice: string };
@@ -225,6 +226,7 @@ export const es = {
   cash,
   closing,
   sale,
+  printing: printingEs,
 
   common: {
     product: 'Turno',

@@ -28,6 +28,7 @@ import type { Host } from '../host';
 import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
 import { describe, quote } from './pricing';
+import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
@@ -54,6 +55,7 @@ export class FakeTill implements Host {
 
   readonly #relay: FakeRelay;
   readonly #shifts = new FakeShifts(() => this.#relay.sales);
+  readonly printer = new FakePrinter(() => this.#changed());
 
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
@@ -279,6 +281,65 @@ export class FakeTill implements Host {
       return this.#frame();
     });
 
+  printerSettings: Host['printerSettings'] = () =>
+    this.#answer('printer_settings', () => this.printer.settings);
+
+  setPrinterSettings: Host['setPrinterSettings'] = ({ settings }) =>
+    this.#answer('set_printer_settings', () => {
+      if (this.#seller.role !== 'manager') throw refusal('manager_required');
+      return this.printer.set(settings);
+    });
+
+  previewTestPage: Host['previewTestPage'] = ({ settings }) =>
+    this.#answer('preview_test_page', () =>
+      this.printer.draw(settings, 'PRUEBA', [['Peñafiel, Ángel, Ñaña', 'S/ 12.50']]),
+    );
+
+  printTestPage: Host['printTestPage'] = () =>
+    this.#answer('print_test_page', () => {
+      this.printer.testPage();
+      return this.printer.printing;
+    });
+
+  printing: Host['printing'] = () => this.#answer('printing', () => this.printer.printing);
+
+  salePrints: Host['salePrints'] = ({ external_transaction_id }) =>
+    this.#answer('sale_prints', () => this.printer.of(external_transaction_id).map((job) => ({ ...job })));
+
+  previewTicket: Host['previewTicket'] = ({ external_transaction_id }) =>
+    this.#answer('preview_ticket', () => {
+      const sale = this.#sold(external_transaction_id);
+      return this.printer.draw(this.printer.settings, 'TICKET', [
+        [sale.description, ''],
+        ['Precio', `S/ ${(sale.amount.minor / 100).toLocaleString('en', { minimumFractionDigits: 2 })}`],
+        [sale.external_transaction_id, ''],
+      ]);
+    });
+
+  reprint: Host['reprint'] = ({ external_transaction_id }) =>
+    this.#answer('reprint', () => {
+      this.printer.reprint(this.#sold(external_transaction_id));
+      return this.printer.printing;
+    });
+
+  retryPrint: Host['retryPrint'] = ({ job_id }) =>
+    this.#answer('retry_print', () => {
+      this.printer.retry(job_id);
+      return this.printer.printing;
+    });
+
+  dismissPrint: Host['dismissPrint'] = ({ job_id }) =>
+    this.#answer('dismiss_print', () => {
+      this.printer.dismiss(job_id);
+      return this.printer.printing;
+    });
+
+  answerPrint: Host['answerPrint'] = ({ job_id, is_complete }) =>
+    this.#answer('answer_print', () => {
+      this.printer.answer(job_id, is_complete, (id) => this.#find(id));
+      return this.printer.printing;
+    });
+
   setPracticeLine: Host['setPracticeLine'] = ({ line }) =>
     this.#answer('set_practice_line', () => {
       this.#relay.line = line;
@@ -359,7 +420,18 @@ export class FakeTill implements Host {
       yupy_transaction_id: null,
     };
     this.#relay.queue(summary, offer);
+    this.printer.sold(summary);
     return summary;
+  }
+
+  #find(externalId: string): SaleSummary | undefined {
+    return this.#relay.sales.find((sale) => sale.external_transaction_id === externalId);
+  }
+
+  #sold(externalId: string): SaleSummary {
+    const sale = this.#find(externalId);
+    if (!sale) throw refusal('not_found');
+    return sale;
   }
 
   #lookAlikes(lines: Line[]): LookAlike[] {

@@ -24,7 +24,7 @@ pub fn test_page(company: &str, settings: &PrinterSettings, now: Millis) -> Docu
     page.text(Style::CENTRED, local(now)).add(Block::Rule);
     page.text(Style::PLAIN, LETTERS).text(Style::PLAIN.bold(), LETTERS).text(Style::PLAIN, MORE_LETTERS);
     page.text(Style::PLAIN, DRAWN_LETTERS).add(Block::Rule);
-    page.text(Style::PLAIN, format!("Si esta línea ocupa una sola fila, el ancho de {columns} es correcto:"));
+    page.text(Style::PLAIN, format!("{columns} letras en una sola línea:"));
     page.text(Style::PLAIN, ruler);
     page.columns(Style::PLAIN, "A la derecha", "S/ 12.50").add(Block::Blank);
     page.add(Block::Qr { text: CODE.to_owned() });
