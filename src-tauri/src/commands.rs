@@ -5,13 +5,14 @@
 use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
-    AnswerPrintRequest, Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
-    CreateManagerRequest, Decide, DraftOpened, Frame, MoveCashRequest, Offer, OpenShiftRequest, PageRequest,
-    PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest,
-    PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation,
-    RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap,
-    SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
-    ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest,
+    AddPersonRequest, AnswerPrintRequest, ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest,
+    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DraftOpened, Frame, MoveCashRequest,
+    Offer, OpenShiftRequest, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob,
+    PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote,
+    QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
+    SaleDetail, SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
+    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport, ShiftReportRequest,
+    TicketPreview, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -28,6 +29,10 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         create_manager,
         unlock,
         lock,
+        add_person,
+        reset_pin,
+        retire_person,
+        change_pin,
         open_shift,
         shift_report,
         move_cash,
@@ -98,6 +103,26 @@ async fn unlock(desk: State<'_, Desk>, request: UnlockRequest) -> Answer<Frame> 
 #[tauri::command]
 async fn lock(desk: State<'_, Desk>) -> Answer<Frame> {
     desk.lock().await
+}
+
+#[tauri::command]
+async fn add_person(desk: State<'_, Desk>, request: AddPersonRequest) -> Answer<Frame> {
+    desk.add_person(request).await
+}
+
+#[tauri::command]
+async fn reset_pin(desk: State<'_, Desk>, request: ResetPinRequest) -> Answer<Frame> {
+    desk.reset_pin(request).await
+}
+
+#[tauri::command]
+async fn retire_person(desk: State<'_, Desk>, request: RetirePersonRequest) -> Answer<Frame> {
+    desk.retire_person(request).await
+}
+
+#[tauri::command]
+async fn change_pin(desk: State<'_, Desk>, request: ChangePinRequest) -> Answer<Frame> {
+    desk.change_pin(request).await
 }
 
 #[tauri::command]

@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
-    Appearance, CloseShiftRequest, ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, Frame,
-    Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem, ProblemCode, SetAppearanceRequest,
-    SetLanguageRequest, SetPracticeLineRequest, UnlockRequest,
+    AddPersonRequest, Appearance, ChangePinRequest, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
+    CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem,
+    ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest, SetLanguageRequest,
+    SetPracticeLineRequest, UnlockRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -182,6 +183,7 @@ impl Desk {
             device_id: device.map(|(device_id, _)| device_id),
             status: till.status().await?,
             practice: practice.map(|practice| practice.view()),
+            people: till.people().await?,
             managers: till.managers().await?,
             ..empty
         })
@@ -196,6 +198,7 @@ impl Desk {
             currency: CURRENCY.to_owned(),
             status: None,
             practice: None,
+            people: Vec::new(),
             managers: Vec::new(),
         }
     }
@@ -288,6 +291,26 @@ impl Desk {
 
     pub async fn lock(&self) -> Result<Frame, Problem> {
         self.till().await?.lock();
+        self.frame().await
+    }
+
+    pub async fn add_person(&self, request: AddPersonRequest) -> Result<Frame, Problem> {
+        self.till().await?.admit_person(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn reset_pin(&self, request: ResetPinRequest) -> Result<Frame, Problem> {
+        self.till().await?.reset_pin(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn retire_person(&self, request: RetirePersonRequest) -> Result<Frame, Problem> {
+        self.till().await?.retire_person(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn change_pin(&self, request: ChangePinRequest) -> Result<Frame, Problem> {
+        self.till().await?.change_pin(&request).await?;
         self.frame().await
     }
 

@@ -27,6 +27,7 @@ pub mod key {
     pub const F7: &str = "\u{E037}";
     pub const F9: &str = "\u{E039}";
     pub const F10: &str = "\u{E03A}";
+    pub const F12: &str = "\u{E03C}";
 }
 
 pub struct Session {

@@ -8,6 +8,7 @@ mod connect;
 mod ledger;
 mod offline;
 mod printing;
+mod people;
 mod refusals;
 mod restored;
 mod review;

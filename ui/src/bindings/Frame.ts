@@ -19,6 +19,10 @@ device_id: string | null, currency: string, status: Status | null,
  */
 practice: Practice | null, 
 /**
+ * Everybody who can unlock the till.
+ */
+people: Array<Person>, 
+/**
  * Who can approve as a manager.
  */
 managers: Array<Person>, };

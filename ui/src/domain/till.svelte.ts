@@ -9,9 +9,13 @@ import type { Language } from '../bindings/Language';
 import type { Phase } from '../bindings/Phase';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { Problem } from '../bindings/Problem';
+import type { AddPersonRequest } from '../bindings/AddPersonRequest';
+import type { ChangePinRequest } from '../bindings/ChangePinRequest';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
 import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
 import type { Decide } from '../bindings/Decide';
+import type { ResetPinRequest } from '../bindings/ResetPinRequest';
+import type { RetirePersonRequest } from '../bindings/RetirePersonRequest';
 import type { Host } from '../host/host';
 import { messages, type Messages } from '../i18n/messages';
 import { toProblem } from './problem';
@@ -90,6 +94,10 @@ export class Till {
   unlock = (personId: string, pin: string) =>
     this.#command(() => this.host.unlock({ person_id: personId, pin }));
   lock = () => this.#command(() => this.host.lock());
+  addPerson = (request: AddPersonRequest) => this.#command(() => this.host.addPerson(request));
+  resetPin = (request: ResetPinRequest) => this.#command(() => this.host.resetPin(request));
+  retirePerson = (request: RetirePersonRequest) => this.#command(() => this.host.retirePerson(request));
+  changePin = (request: ChangePinRequest) => this.#command(() => this.host.changePin(request));
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
   closeShift = (request: CloseShiftRequest) => this.#command(() => this.host.closeShift(request));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));

@@ -2,6 +2,8 @@
  * Everything the page can ask of the till: one method per command, and one hint that something changed.
  * A refused command rejects with a `Problem`. There is no other way out of the page.
  */
+import type { AddPersonRequest } from '../bindings/AddPersonRequest';
+import type { ChangePinRequest } from '../bindings/ChangePinRequest';
 import type { Charge } from '../bindings/Charge';
 import type { ChargeOutcome } from '../bindings/ChargeOutcome';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
@@ -30,6 +32,8 @@ import type { TicketPreview } from '../bindings/TicketPreview';
 import type { Quote } from '../bindings/Quote';
 import type { QuoteRequest } from '../bindings/QuoteRequest';
 import type { Reconciliation } from '../bindings/Reconciliation';
+import type { ResetPinRequest } from '../bindings/ResetPinRequest';
+import type { RetirePersonRequest } from '../bindings/RetirePersonRequest';
 import type { Review } from '../bindings/Review';
 import type { SaleDetail } from '../bindings/SaleDetail';
 import type { SaleDetailRequest } from '../bindings/SaleDetailRequest';
@@ -53,6 +57,10 @@ export interface Host {
   createManager(request: CreateManagerRequest): Promise<Frame>;
   unlock(request: UnlockRequest): Promise<Frame>;
   lock(): Promise<Frame>;
+  addPerson(request: AddPersonRequest): Promise<Frame>;
+  resetPin(request: ResetPinRequest): Promise<Frame>;
+  retirePerson(request: RetirePersonRequest): Promise<Frame>;
+  changePin(request: ChangePinRequest): Promise<Frame>;
   openShift(request: OpenShiftRequest): Promise<Frame>;
   shiftReport(request: ShiftReportRequest): Promise<ShiftReport>;
   moveCash(request: MoveCashRequest): Promise<ShiftReport>;

@@ -2,6 +2,7 @@
 import type { EpochReason } from '../bindings/EpochReason';
 import type { StorageWarning } from '../bindings/StorageWarning';
 import type { Messages } from './messages';
+import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
 import { printingEn } from './printing';
@@ -137,6 +138,7 @@ export const en: Messages = {
     pin_weak: () => 'That PIN is easy to guess. Use 6 digits or more, no series and no repeats.',
     name_invalid: () => 'Write a name of up to 60 letters.',
     manager_required: () => 'Only a manager can do this.',
+    last_manager: () => 'This is the only manager. Add another one first.',
     reason_required: () => 'Choose or write the reason, in a few words.',
     shift_required: () => 'Open the shift first.',
     shift_already_open: () => 'A shift is open already.',
@@ -207,6 +209,7 @@ export const en: Messages = {
   closing,
   sale,
   printing: printingEn,
+  people,
 
   common: {
     product: 'Turno',
@@ -215,6 +218,7 @@ export const en: Messages = {
     loadMore: 'Show more',
     language: 'Language',
     lock: 'Lock',
+    whoIsHere: 'Serving',
   },
 
   time: {

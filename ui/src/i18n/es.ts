@@ -13,6 +13,7 @@ import type { SaleReason } from '../bindings/SaleReason';
 import type { SaleState } from '../bindings/SaleState';
 import type { Standing } from '../bindings/Standing';
 import type { Signal } from '../shared/signals';
+import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
 import { printingEs } from './printing';
@@ -148,6 +149,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   pin_weak: () => 'Ese PIN es muy fácil de adivinar. Use 6 dígitos o más, sin series ni repetidos.',
   name_invalid: () => 'Escriba un nombre de hasta 60 letras.',
   manager_required: () => 'Solo un encargado puede hacer esto.',
+  last_manager: () => 'Es el único encargado. Agregue otro antes de retirarlo.',
   reason_required: () => 'Elija o escriba el motivo, en pocas palabras.',
   shift_required: () => 'Primero abra el turno.',
   shift_already_open: () => 'Ya hay un turno abierto.',
@@ -227,6 +229,7 @@ export const es = {
   closing,
   sale,
   printing: printingEs,
+  people,
 
   common: {
     product: 'Turno',
@@ -235,6 +238,7 @@ export const es = {
     loadMore: 'Ver más',
     language: 'Idioma',
     lock: 'Bloquear',
+    whoIsHere: 'Atiende',
   },
 
   time: {

@@ -1,6 +1,7 @@
 //! The only place that reads time. Everything else is told what time it is, so the whole till runs in a simulator.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -10,6 +11,11 @@ pub type Millis = i64;
 
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
+
+    /// Milliseconds of a time that nobody can set: it only runs on, and only while the program runs.
+    fn running(&self) -> Millis {
+        self.now().as_millisecond()
+    }
 }
 
 pub type SharedClock = Arc<dyn Clock>;
@@ -21,6 +27,12 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn running(&self) -> Millis {
+        static BEGINNING: OnceLock<Instant> = OnceLock::new();
+        let passed = BEGINNING.get_or_init(Instant::now).elapsed();
+        Millis::try_from(passed.as_millis()).unwrap_or(Millis::MAX)
     }
 }
 

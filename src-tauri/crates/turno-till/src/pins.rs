@@ -3,6 +3,9 @@
 //! Invariant: a try is counted on the disk before it is checked, so neither a kill nor a hundred parallel calls give
 //! a free one; an unknown person costs the same time and gets the same answer as a wrong PIN.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -27,6 +30,13 @@ const LOCK_FAILURES: u32 = 10;
 const DELAY_BASE_MS: i64 = 2_000;
 const LOCK_MS: i64 = 15 * 60_000;
 
+/// What people choose when series and repetitions are refused, by lists of leaked PINs: walks over the pad, pairs,
+/// there and back, even and odd. Short on purpose: the lock-out leaves a thief a handful of tries, not thousands.
+const COMMON: [&str; 20] = [
+    "112233", "332211", "445566", "778899", "123321", "654456", "147258", "258147", "147852", "741852",
+    "258369", "369258", "159357", "357159", "159753", "951753", "789456", "456123", "246810", "135790",
+];
+
 /// Something like a hash, for people who do not exist: checking it takes as long.
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5LW5vYm9keQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -39,7 +49,12 @@ pub struct Pins {
     pub cost: PinCost,
     pub mode: WriterMode,
     pub secrets: Secrets,
+    pub waits: Waits,
 }
+
+/// When each person's last try was counted, in time that nobody can set. It is not kept: after a restart the whole
+/// wait begins anew, so neither a clock set forward nor a killed program ends one.
+pub type Waits = Arc<Mutex<HashMap<String, Millis>>>;
 
 /// How much work one check of a PIN is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,18 +76,16 @@ impl Pins {
     ///
     /// # Errors
     /// `pin_weak`, `name_invalid`.
-    pub async fn add(&self, person: Person, pin: &str) -> Result<(), Problem> {
+    pub async fn add(&self, person: Person, pin: &str, by: Option<String>) -> Result<(), Problem> {
         check_strength(pin)?;
-        let mut salt = [0; 16];
-        self.entropy.fill(&mut salt);
-        let hash = self.hash(pin.to_owned(), salt).await?;
+        let hash = self.hash(pin.to_owned()).await?;
         let now = self.clock.now().as_millisecond();
         self.db
             .write(move |conn| {
                 people::insert(conn, &person, &hash)?;
                 let entry = audit::Entry {
                     person_id: Some(&person.person_id),
-                    data: serde_json::json!({ "role": person.role.as_word() }),
+                    data: serde_json::json!({ "role": person.role.as_word(), "by": by }),
                     ..audit::Entry::new(Event::PersonCreated)
                 };
                 audit::append(conn, now, &entry)?;
@@ -82,13 +95,38 @@ impl Pins {
         Ok(())
     }
 
+    /// Another PIN for somebody, who may try it at once.
+    ///
+    /// # Errors
+    /// `pin_weak`, `not_found`.
+    pub async fn replace(&self, person_id: &str, pin: &str, event: Event, by: &str) -> Result<(), Problem> {
+        check_strength(pin)?;
+        let hash = self.hash(pin.to_owned()).await?;
+        let (id, by, now) = (person_id.to_owned(), by.to_owned(), self.clock.now().as_millisecond());
+        self.db
+            .write(move |conn| {
+                if !people::set_pin(conn, &id, &hash)? {
+                    return Err(ProblemCode::NotFound.into());
+                }
+                let data = serde_json::json!({ "of": id });
+                let entry = audit::Entry { person_id: Some(&by), data, ..audit::Entry::new(event) };
+                Ok::<_, Problem>(audit::append(conn, now, &entry)?)
+            })
+            .await?;
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).remove(person_id);
+        Ok(())
+    }
+
     /// Whether this is the person's PIN. A right one forgives the wrong ones before it.
     ///
     /// # Errors
     /// `pin_wrong`; `pin_locked` with the seconds to wait as detail.
     pub async fn verify(&self, person_id: &str, pin: &str) -> Result<Person, Problem> {
         let (id, now) = (person_id.to_owned(), self.clock.now().as_millisecond());
-        let known = match self.db.write(move |conn| Ok::<_, Problem>(admit(conn, &id, now)?)).await? {
+        let (waits, running) = (Arc::clone(&self.waits), self.clock.running());
+        let admitted =
+            self.db.write(move |conn| Ok::<_, Problem>(admit(conn, &waits, &id, running)?)).await?;
+        let known = match admitted {
             Admitted::Locked { wait_ms } => return Err(locked(wait_ms)),
             Admitted::Nobody => None,
             Admitted::Counted { pin_hash } => Some(pin_hash),
@@ -145,7 +183,9 @@ impl Pins {
         }
     }
 
-    async fn hash(&self, pin: String, salt: [u8; 16]) -> Result<String, Problem> {
+    async fn hash(&self, pin: String) -> Result<String, Problem> {
+        let mut salt = [0; 16];
+        self.entropy.fill(&mut salt);
         let (cost, pepper) = (self.cost, self.secrets.pepper.clone());
         self.blocking(move || {
             let hash = argon2(cost, &pepper)?.hash_password_with_salt(pin.as_bytes(), &salt);
@@ -172,20 +212,21 @@ enum Admitted {
     Counted { pin_hash: String },
 }
 
-/// Counts the try, or says how long there is none. A wait that is longer than its failures ever cost began under a
-/// clock that was set back since: it begins anew, so that it neither keeps people out for days nor gives a free try.
-fn admit(conn: &Connection, person_id: &str, now: Millis) -> rusqlite::Result<Admitted> {
+/// Counts the try, or says how long there is none.
+fn admit(conn: &Connection, waits: &Waits, person_id: &str, running: Millis) -> rusqlite::Result<Admitted> {
     let known = people::lock(conn, person_id)?.filter(|lock| !lock.pin_hash.is_empty());
     let Some(lock) = known else { return Ok(Admitted::Nobody) };
-    let (left_ms, whole_ms) = (lock.locked_until.saturating_sub(now), delay_ms(lock.failures));
-    if left_ms > whole_ms {
-        people::lock_until(conn, person_id, now.saturating_add(whole_ms))?;
-    }
-    let wait_ms = left_ms.min(whole_ms);
+    let whole_ms = delay_ms(lock.failures);
+    let mut waits = waits.lock().unwrap_or_else(PoisonError::into_inner);
+    let since = waits.entry(person_id.to_owned()).or_insert(running);
+    // A clock of a test may go back where a real one does not.
+    *since = running.min(*since);
+    let wait_ms = since.saturating_add(whole_ms).saturating_sub(running);
     if wait_ms > 0 {
         return Ok(Admitted::Locked { wait_ms });
     }
-    people::count_try(conn, person_id, now.saturating_add(delay_ms(lock.failures.saturating_add(1))))?;
+    people::count_try(conn, person_id)?;
+    *since = running;
     Ok(Admitted::Counted { pin_hash: lock.pin_hash })
 }
 
@@ -213,7 +254,7 @@ fn delay_ms(failures: u32) -> i64 {
 
 /// Six digits or more, and none of the PINs that a thief types first: one digit repeated, a run up or down, a
 /// block repeated, a date's year doubled.
-fn check_strength(pin: &str) -> Result<(), Problem> {
+pub fn check_strength(pin: &str) -> Result<(), Problem> {
     let digits: Vec<u8> = pin.bytes().filter(u8::is_ascii_digit).collect();
     if digits.len() != pin.len() || !(PIN_DIGITS_MIN..=PIN_DIGITS_MAX).contains(&digits.len()) {
         return Err(ProblemCode::PinWeak.into());
@@ -222,7 +263,7 @@ fn check_strength(pin: &str) -> Result<(), Problem> {
     let repeats = (1..=digits.len() / 2).any(|size| {
         digits.len().is_multiple_of(size) && digits.chunks(size).all(|chunk| chunk == &digits[..size])
     });
-    if step(0) || step(1) || step(9) || repeats {
+    if step(0) || step(1) || step(9) || repeats || COMMON.contains(&pin) {
         return Err(ProblemCode::PinWeak.into());
     }
     Ok(())
@@ -245,6 +286,8 @@ mod tests {
             "901234",
             "2580x1",
             "1234567890123",
+            "147258",
+            "112233",
         ] {
             assert!(check_strength(weak).is_err(), "{weak}");
         }

@@ -106,6 +106,7 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::PinWeak => "El PIN necesita al menos 6 dígitos y no puede ser uno común.",
         ProblemCode::NameInvalid => "Escriba un nombre de 1 a 60 letras.",
         ProblemCode::ManagerRequired => "Esto lo decide un encargado.",
+        ProblemCode::LastManager => "Es el único encargado. Agregue otro antes de retirarlo.",
         ProblemCode::ReasonRequired => "Escriba el motivo.",
         ProblemCode::ShiftRequired => "Abra el turno antes de vender.",
         ProblemCode::ShiftAlreadyOpen => "Ya hay un turno abierto en esta caja.",

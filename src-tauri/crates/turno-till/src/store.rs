@@ -31,7 +31,7 @@ pub mod summaries;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 8] = [
+const MIGRATIONS: [Migration; 9] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -44,6 +44,7 @@ const MIGRATIONS: [Migration; 8] = [
     Migration { version: 6, name: "printing", sql: include_str!("../migrations/0006_printing.sql") },
     Migration { version: 7, name: "shift", sql: include_str!("../migrations/0007_shift.sql") },
     Migration { version: 8, name: "corrections", sql: include_str!("../migrations/0008_corrections.sql") },
+    Migration { version: 9, name: "people", sql: include_str!("../migrations/0009_people.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

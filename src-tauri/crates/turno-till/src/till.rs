@@ -21,7 +21,7 @@ use crate::guard::{self, Found, Identity};
 use crate::journal;
 use crate::machine::Machine;
 use crate::outbox::Policy;
-use crate::pins::{PinCost, Pins};
+use crate::pins::{PinCost, Pins, Waits};
 use crate::random::{OsEntropy, SharedEntropy};
 use crate::reconcile::OneAtATime;
 use crate::recover;
@@ -36,6 +36,7 @@ use crate::witness::Witness;
 mod amend;
 mod counter;
 mod frame;
+mod people;
 mod printing;
 mod queue;
 mod reconciling;
@@ -163,6 +164,7 @@ impl Till {
             clock: Arc::clone(&options.clock),
             entropy: Arc::clone(&options.entropy),
             cost: options.pin_cost,
+            waits: Waits::default(),
             mode: options.writer,
             secrets,
         };

@@ -9,11 +9,13 @@ use ts_rs::TS;
 
 mod appearance;
 mod detail;
+mod people;
 mod printing;
 mod reconciliation;
 mod request;
 pub use appearance::*;
 pub use detail::*;
+pub use people::*;
 pub use printing::*;
 mod shift;
 pub use reconciliation::*;
@@ -593,6 +595,8 @@ pub struct Frame {
     pub status: Option<Status>,
     /// Null outside practice mode.
     pub practice: Option<Practice>,
+    /// Everybody who can unlock the till.
+    pub people: Vec<Person>,
     /// Who can approve as a manager.
     pub managers: Vec<Person>,
 }
@@ -633,6 +637,8 @@ pub enum ProblemCode {
     PinWeak,
     NameInvalid,
     ManagerRequired,
+    /// A till always has a manager.
+    LastManager,
     ReasonRequired,
     // shift
     ShiftRequired,

@@ -134,8 +134,7 @@ export class FakeTill implements Host {
   createManager: Host['createManager'] = ({ name, pin }) =>
     this.#answer('create_manager', () => {
       if (name.trim() === '' || name.length > 60) throw refusal('name_invalid');
-      if (!/^\d{6,}$/.test(pin) || /^(\d)\1+$/.test(pin) || '01234567890'.includes(pin))
-        throw refusal('pin_weak');
+      this.#checkPin(pin);
       const person: Person = { person_id: 'p-1', name: name.trim(), role: 'manager' };
       this.#people = [person];
       this.#pins = { [person.person_id]: pin };
@@ -155,6 +154,43 @@ export class FakeTill implements Host {
   lock = (): Promise<Frame> =>
     this.#answer('lock', () => {
       this.#phase = this.#locked();
+      return this.#frame();
+    });
+
+  addPerson: Host['addPerson'] = ({ person_id, name, role, pin, approval }) =>
+    this.#answer('add_person', () => {
+      if (name.trim() === '') throw refusal('name_invalid');
+      this.#checkPin(pin);
+      this.#approver(approval);
+      if (!this.#people.some((one) => one.person_id === person_id))
+        this.#people = [...this.#people, { person_id, name: name.trim(), role }];
+      this.#pins[person_id] = pin;
+      return this.#frame();
+    });
+
+  resetPin: Host['resetPin'] = ({ person_id, pin, approval }) =>
+    this.#answer('reset_pin', () => {
+      this.#checkPin(pin);
+      this.#approver(approval);
+      this.#pins[person_id] = pin;
+      return this.#frame();
+    });
+
+  retirePerson: Host['retirePerson'] = ({ person_id, approval }) =>
+    this.#answer('retire_person', () => {
+      this.#approver(approval);
+      const rest = this.#people.filter((one) => one.person_id !== person_id);
+      if (!rest.some(({ role }) => role === 'manager')) throw refusal('last_manager');
+      this.#people = rest;
+      if (this.#seller.person_id === person_id) this.#phase = this.#locked();
+      return this.#frame();
+    });
+
+  changePin: Host['changePin'] = ({ pin, new_pin }) =>
+    this.#answer('change_pin', () => {
+      this.#checkPin(new_pin);
+      if (this.#pins[this.#seller.person_id] !== pin) throw refusal('pin_wrong');
+      this.#pins[this.#seller.person_id] = new_pin;
       return this.#frame();
     });
 
@@ -479,6 +515,7 @@ export class FakeTill implements Host {
             line: this.#relay.line,
           }
         : null,
+      people: enrolled ? this.#people : [],
       managers: this.#people.filter((person) => person.role === 'manager'),
     };
   }
@@ -488,6 +525,11 @@ export class FakeTill implements Host {
     return shift
       ? { phase: 'selling', person: this.#seller, shift }
       : { phase: 'no_shift', person: this.#seller, last_closing: this.#shifts.last };
+  }
+
+  #checkPin(pin: string): void {
+    if (!/^\d{6,}$/.test(pin) || /^(\d)\1+$/.test(pin) || '01234567890'.includes(pin))
+      throw refusal('pin_weak');
   }
 
   #approver(approval: Approval | null): Person | null {

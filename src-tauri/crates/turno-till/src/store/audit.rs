@@ -14,6 +14,9 @@ use crate::clock::Millis;
 pub enum Event {
     Enrolled,
     PersonCreated,
+    PinReset,
+    PinChanged,
+    PersonRetired,
     PinRefused,
     ShiftOpened,
     CashPaidIn,
@@ -57,6 +60,9 @@ impl Event {
         match self {
             Self::Enrolled => "enrolled",
             Self::PersonCreated => "person_created",
+            Self::PinReset => "pin_reset",
+            Self::PinChanged => "pin_changed",
+            Self::PersonRetired => "person_retired",
             Self::PinRefused => "pin_refused",
             Self::ShiftOpened => "shift_opened",
             Self::CashPaidIn => "cash_paid_in",

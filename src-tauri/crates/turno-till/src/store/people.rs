@@ -15,7 +15,6 @@ words!(Role {
 pub struct Lock {
     pub pin_hash: String,
     pub failures: u32,
-    pub locked_until: Millis,
 }
 
 /// Adds a person. Somebody whose PIN was forgotten gets the new one; anybody else who is known already stays as he is.
@@ -39,7 +38,8 @@ fn read(row: &Row<'_>) -> Result<Person> {
 /// Everybody who can unlock the till.
 pub fn all(conn: &Connection) -> Result<Vec<Person>> {
     conn.prepare_cached(
-        "SELECT person_id, name, role FROM people WHERE pin_hash <> '' ORDER BY role, name, person_id",
+        "SELECT person_id, name, role FROM people
+         WHERE pin_hash <> '' AND retired_at_ms IS NULL ORDER BY role, name, person_id",
     )?
     .query_map([], read)?
     .collect()
@@ -64,9 +64,9 @@ pub fn last_unlocked(conn: &Connection) -> Result<Option<String>> {
 
 pub fn lock(conn: &Connection, person_id: &str) -> Result<Option<Lock>> {
     conn.query_row(
-        "SELECT pin_hash, pin_failures, locked_until_ms FROM people WHERE person_id = ?1",
+        "SELECT pin_hash, pin_failures FROM people WHERE person_id = ?1 AND retired_at_ms IS NULL",
         [person_id],
-        |row| Ok(Lock { pin_hash: row.get(0)?, failures: row.get(1)?, locked_until: row.get(2)? }),
+        |row| Ok(Lock { pin_hash: row.get(0)?, failures: row.get(1)? }),
     )
     .optional()
 }
@@ -78,28 +78,38 @@ pub fn forget_pins(conn: &Connection) -> Result<()> {
 }
 
 /// Counts a try as failed before it is made, so that killing the program does not make it free.
-pub fn count_try(conn: &Connection, person_id: &str, locked_until: Millis) -> Result<()> {
-    conn.execute(
-        "UPDATE people SET pin_failures = pin_failures + 1, locked_until_ms = ?2 WHERE person_id = ?1",
-        params![person_id, locked_until],
-    )?;
-    Ok(())
-}
-
-pub fn lock_until(conn: &Connection, person_id: &str, locked_until: Millis) -> Result<()> {
-    conn.execute(
-        "UPDATE people SET locked_until_ms = ?2 WHERE person_id = ?1",
-        params![person_id, locked_until],
-    )?;
+pub fn count_try(conn: &Connection, person_id: &str) -> Result<()> {
+    conn.execute("UPDATE people SET pin_failures = pin_failures + 1 WHERE person_id = ?1", [person_id])?;
     Ok(())
 }
 
 pub fn forgive(conn: &Connection, person_id: &str) -> Result<()> {
-    conn.execute(
-        "UPDATE people SET pin_failures = 0, locked_until_ms = 0 WHERE person_id = ?1",
-        [person_id],
-    )?;
+    conn.execute("UPDATE people SET pin_failures = 0 WHERE person_id = ?1", [person_id])?;
     Ok(())
+}
+
+/// A new PIN for somebody who works here; whether there is one.
+pub fn set_pin(conn: &Connection, person_id: &str, pin_hash: &str) -> Result<bool> {
+    let changed = conn.execute(
+        "UPDATE people SET pin_hash = ?2, pin_failures = 0 WHERE person_id = ?1 AND retired_at_ms IS NULL",
+        [person_id, pin_hash],
+    )?;
+    Ok(changed == 1)
+}
+
+/// Somebody works here no more; whoever they were stays, since sales name them.
+pub fn retire(conn: &Connection, person_id: &str, at: Millis) -> Result<()> {
+    conn.execute("UPDATE people SET retired_at_ms = ?2 WHERE person_id = ?1", params![person_id, at])?;
+    Ok(())
+}
+
+/// Whether somebody ever had a PIN here under this id.
+pub fn is_known(conn: &Connection, person_id: &str) -> Result<bool> {
+    conn.query_row(
+        "SELECT count(*) FROM people WHERE person_id = ?1 AND pin_hash <> ''",
+        [person_id],
+        |row| Ok(row.get::<_, u32>(0)? > 0),
+    )
 }
 
 pub fn note_unlock(conn: &Connection, person_id: &str, at: Millis) -> Result<()> {

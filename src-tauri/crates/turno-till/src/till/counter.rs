@@ -4,22 +4,21 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use turno_domain::Money;
-use turno_domain::text::{has_control, normalise_free_text};
 use turno_sqlite::WriteError;
 use uuid::Uuid;
 
 use super::Till;
+use super::people::person_name;
 use crate::clock::rfc3339;
 use crate::random::uuid;
 use crate::sell::{self, Seller};
 use crate::store::audit::{self, Event};
 use crate::store::{installation, people, sales, shifts};
 use crate::view::{
-    Charge, ChargeOutcome, CreateManagerRequest, Deck, DraftOpened, Offer, OpenShiftRequest, Person, Problem,
+    Charge, ChargeOutcome, CreateManagerRequest, Deck, DraftOpened, Offer, OpenShiftRequest, Problem,
     ProblemCode, Quote, QuoteRequest, Role, Seat, SeatMap, SeatSold, UnlockRequest,
 };
 
-const NAME_LIMIT: usize = 60;
 /// How long is waited for a disk that failed a commit, after each look at what it did: together as long as a cashier
 /// keeps a customer waiting without a word.
 const LOOK_UP_AGAIN: [Duration; 3] =
@@ -53,16 +52,7 @@ impl Till {
         role: Role,
         pin: &str,
     ) -> Result<(), Problem> {
-        let name = normalise_free_text(name);
-        if name.is_empty() || name.chars().count() > NAME_LIMIT || has_control(&name) {
-            return Err(ProblemCode::NameInvalid.into());
-        }
-        if self.inner.db.read(people::all).await?.iter().any(|person| person.person_id == person_id) {
-            return Ok(());
-        }
-        self.pins().add(Person { person_id: person_id.to_owned(), name, role }, pin).await?;
-        self.changed();
-        Ok(())
+        self.enter(person_id, person_name(name)?, role, pin, None).await
     }
 
     /// # Errors

@@ -99,6 +99,14 @@ impl Till {
         }))
     }
 
+    /// Everybody who can unlock the till.
+    ///
+    /// # Errors
+    /// The database could not be read.
+    pub async fn people(&self) -> Result<Vec<Person>, Problem> {
+        Ok(self.inner.db.read(people::all).await?)
+    }
+
     /// # Errors
     /// The database could not be read.
     pub async fn managers(&self) -> Result<Vec<Person>, Problem> {

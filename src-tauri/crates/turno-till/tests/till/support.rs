@@ -34,11 +34,12 @@ const IMPATIENT: Limits = Limits {
     finish: Duration::from_millis(400),
 };
 
-pub struct HandClock(AtomicI64);
+/// The wall's time, and the time that nobody can set.
+pub struct HandClock(AtomicI64, AtomicI64);
 
 impl HandClock {
     pub fn at(ms: i64) -> Self {
-        Self(AtomicI64::new(ms))
+        Self(AtomicI64::new(ms), AtomicI64::new(0))
     }
 
     pub fn ms(&self) -> i64 {
@@ -47,12 +48,22 @@ impl HandClock {
 
     pub fn forward(&self, ms: i64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
+        self.1.fetch_add(ms.max(0), Ordering::SeqCst);
+    }
+
+    /// Somebody sets the clock; no time passes.
+    pub fn set_by(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::SeqCst);
     }
 }
 
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+
+    fn running(&self) -> i64 {
+        self.1.load(Ordering::SeqCst)
     }
 }
 
@@ -364,6 +375,12 @@ impl Shop {
 
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// As [`Self::crash`], and nobody unlocks it.
+    pub async fn reopen(&mut self) {
+        self.till.close().await;
+        self.till = Till::open(self.options.clone()).await.unwrap();
     }
 
     /// Drops the till where it stands, as a killed process does, and opens its folder again.

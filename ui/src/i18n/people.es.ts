@@ -1,0 +1,28 @@
+/** Texts about the people of a till in Spanish (es-PE): who is here, and what a manager changes about them. */
+
+export const people = {
+  switchTitle: '¿Quién atiende ahora?',
+  switchTo: 'Cambiar',
+  switchHint: 'El turno sigue abierto; el ticket de cada persona la espera.',
+  locks: 'Bloquear la caja',
+  ownPin: 'Cambiar mi PIN',
+  title: 'Personas',
+  lead: 'Nadie se borra: sus ventas llevan su nombre.',
+  add: 'Agregar persona',
+  addTitle: 'Agregar una persona',
+  name: 'Nombre',
+  role: 'Trabaja como',
+  newPin: 'PIN nuevo (6 dígitos o más)',
+  newPinAgain: 'Repita el PIN nuevo',
+  oldPin: 'Su PIN de ahora',
+  mismatch: 'Los dos PIN no son iguales.',
+  reset: 'PIN nuevo',
+  resetTitle: (name: string) => `PIN nuevo para ${name}`,
+  retire: 'Retirar',
+  retireTitle: (name: string) => `Retirar a ${name}`,
+  retireLead: 'No podrá entrar más a esta caja. Sus ventas quedan como están.',
+  save: 'Guardar',
+  saving: 'Guardando…',
+  cancel: 'Cancelar',
+  done: 'Listo.',
+};
