@@ -18,6 +18,7 @@ pub const COMMANDS: &[&str] = &[
     "move_cash",
     "close_shift",
     "past_shifts",
+    "save_shift_report",
     "search_offers",
     "seat_map",
     "open_draft",

@@ -10,9 +10,9 @@ use turno_till::view::{
     Offer, OpenShiftRequest, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob,
     PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote,
     QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
-    SaleDetail, SaleDetailRequest, SalePage, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
-    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport, ShiftReportRequest,
-    TicketPreview, UnlockRequest,
+    SaleDetail, SaleDetailRequest, SalePage, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest,
+    SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport,
+    ShiftReportRequest, TicketPreview, UnlockRequest,
 };
 
 use crate::desk::Desk;
@@ -38,6 +38,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         move_cash,
         close_shift,
         past_shifts,
+        save_shift_report,
         search_offers,
         seat_map,
         open_draft,
@@ -148,6 +149,11 @@ async fn close_shift(desk: State<'_, Desk>, request: CloseShiftRequest) -> Answe
 #[tauri::command]
 async fn past_shifts(desk: State<'_, Desk>, request: PastShiftsRequest) -> Answer<PastShiftPage> {
     desk.till().await?.past_shifts(&request).await
+}
+
+#[tauri::command]
+async fn save_shift_report(desk: State<'_, Desk>, request: ShiftReportRequest) -> Answer<SavedReport> {
+    desk.till().await?.save_shift_report(&request).await
 }
 
 #[tauri::command]

@@ -44,7 +44,8 @@ async fn a_new_person_takes_over_in_one_step_and_everybody_keeps_their_own_ticke
     till.keys(MANAGER_PIN).await?;
     till.screenshot("people-add-1024").await?;
     till.keys(key::ENTER).await?;
-    let row = till.see_match("[data-testid^=person-row-]:not([data-testid$=cashier]):not([data-testid$=manager])");
+    let row =
+        till.see_match("[data-testid^=person-row-]:not([data-testid$=cashier]):not([data-testid$=manager])");
     let new = row.await?.test_id().replace("person-row-", "person-");
 
     switch_to(&till, &new, "482913", "Ana Ñahui").await?;

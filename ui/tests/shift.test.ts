@@ -164,6 +164,8 @@ describe('closing', () => {
     await user.click(get(testid.lastClosingSee));
     await waitFor(() => expect(figure('difference')).toBe('Faltan S/ 50.00'));
     expect(get(testid.reportDialog).textContent).toContain('aprobó Encargado');
+    await user.click(get(testid.reportSave));
+    await waitFor(() => expect(get(testid.reportSaved).textContent).toContain('S44.pdf'));
   });
 
   test('offline it lists what YUPY has not confirmed, and later the addendum says what settled', async () => {

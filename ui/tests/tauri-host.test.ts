@@ -39,6 +39,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['moveCash', 'move_cash', 'request'],
   ['closeShift', 'close_shift', 'request'],
   ['pastShifts', 'past_shifts', 'request'],
+  ['saveShiftReport', 'save_shift_report', 'request'],
   ['searchOffers', 'search_offers', 'request'],
   ['seatMap', 'seat_map', 'request'],
   ['openDraft', 'open_draft', 'nothing'],

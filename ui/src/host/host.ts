@@ -38,6 +38,7 @@ import type { Review } from '../bindings/Review';
 import type { SaleDetail } from '../bindings/SaleDetail';
 import type { SaleDetailRequest } from '../bindings/SaleDetailRequest';
 import type { SalePage } from '../bindings/SalePage';
+import type { SavedReport } from '../bindings/SavedReport';
 import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
 import type { SeatMap } from '../bindings/SeatMap';
 import type { SeatMapRequest } from '../bindings/SeatMapRequest';
@@ -66,6 +67,7 @@ export interface Host {
   moveCash(request: MoveCashRequest): Promise<ShiftReport>;
   closeShift(request: CloseShiftRequest): Promise<Frame>;
   pastShifts(request: PastShiftsRequest): Promise<PastShiftPage>;
+  saveShiftReport(request: ShiftReportRequest): Promise<SavedReport>;
   searchOffers(request: SearchOffersRequest): Promise<Offer[]>;
   seatMap(request: SeatMapRequest): Promise<SeatMap>;
   openDraft(): Promise<DraftOpened>;

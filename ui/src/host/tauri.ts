@@ -24,6 +24,7 @@ export const tauriHost: Host = {
   moveCash: (request) => invoke('move_cash', { request }),
   closeShift: (request) => invoke('close_shift', { request }),
   pastShifts: (request) => invoke('past_shifts', { request }),
+  saveShiftReport: (request) => invoke('save_shift_report', { request }),
   searchOffers: (request) => invoke('search_offers', { request }),
   seatMap: (request) => invoke('seat_map', { request }),
   openDraft: () => invoke('open_draft'),

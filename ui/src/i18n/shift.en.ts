@@ -59,6 +59,8 @@ export const report: typeof reportEs = {
   stillOpen: (n) => `${n} not confirmed`,
   see: (shift) => `See the report of ${shift}`,
   lastClosing: (shift, counted) => `Shift ${shift} closed with ${counted} in the drawer.`,
+  savePdf: 'Save as PDF',
+  savedAt: (path) => `Saved at ${path}`,
   useCounted: 'Start with that cash',
 };
 

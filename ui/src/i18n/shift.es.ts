@@ -72,6 +72,8 @@ export const report = {
   stillOpen: (n: number) => count(n, 'sin confirmar', 'sin confirmar'),
   see: (shift: string) => `Ver el informe de ${shift}`,
   lastClosing: (shift: string, counted: string) => `El turno ${shift} se cerró con ${counted} en el cajón.`,
+  savePdf: 'Guardar como PDF',
+  savedAt: (path: string) => `Guardado en ${path}`,
   useCounted: 'Empezar con ese efectivo',
 };
 

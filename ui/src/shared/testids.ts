@@ -61,6 +61,8 @@ export const testid = {
   reportUnsettled: 'report-unsettled',
   reportLate: 'report-late',
   reportDialog: 'report-dialog',
+  reportSave: 'report-save',
+  reportSaved: 'report-saved',
   reportClose: 'report-close',
   shiftPast: 'shift-past',
   shiftClose: 'shift-close',

@@ -14,11 +14,15 @@ use crate::store::shifts::OpenedShift;
 use crate::store::{movements, unreadable};
 
 mod close;
+mod layout;
 mod movement;
+mod pdf;
 mod report;
 
 pub use close::{close, is_closed};
+pub use layout::lines;
 pub use movement::{Mover, move_cash, refund};
+pub use pdf::{COLUMNS as PDF_COLUMNS, document as pdf};
 pub use report::{last_closing, past, report};
 
 /// In whole units of the currency. What a cashier pays out alone: change for a taxi, water, a repair's screw. A second

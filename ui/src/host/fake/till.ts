@@ -219,6 +219,11 @@ export class FakeTill implements Host {
       return this.#frame();
     });
 
+  saveShiftReport: Host['saveShiftReport'] = ({ shift_id }) =>
+    this.#answer('save_shift_report', () => ({
+      path: `/home/caja/turno/reports/D03-${shift_id ?? 'X'}.pdf`,
+    }));
+
   pastShifts: Host['pastShifts'] = () => this.#answer('past_shifts', () => this.#shifts.past());
 
   searchOffers: Host['searchOffers'] = ({ text, limit }) =>

@@ -1,15 +1,23 @@
 //! The shift from its opening to the next one: figures, cash in and out, the closing.
 
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
 use turno_domain::Money;
 use turno_sqlite::WriterMode;
 use uuid::Uuid;
 
 use super::Till;
+use crate::backup::{stamp, sync_folder};
 use crate::shift::{self, Mover};
 use crate::view::{
     Approval, CloseShiftRequest, MoveCashRequest, PastShiftPage, PastShiftsRequest, Person, Problem,
-    ProblemCode, ShiftReport, ShiftReportRequest,
+    ProblemCode, SavedReport, ShiftReport, ShiftReportRequest,
 };
+
+/// Where reports are written, below the data folder.
+const REPORTS: &str = "reports";
 
 impl Till {
     /// The figures of the open shift at this moment, or the report of a closed one.
@@ -82,6 +90,37 @@ impl Till {
         Ok(())
     }
 
+    /// The report as lines of plain text, for paper that is so many letters wide.
+    ///
+    /// # Errors
+    /// As [`Self::shift_report`].
+    pub async fn shift_report_lines(
+        &self,
+        request: &ShiftReportRequest,
+        columns: usize,
+    ) -> Result<Vec<String>, Problem> {
+        Ok(shift::lines(&self.shift_report(request).await?, columns))
+    }
+
+    /// Writes the report as a PDF into the data folder; the one of before, if there is one, is replaced as a whole.
+    ///
+    /// # Errors
+    /// As [`Self::shift_report`], and `folder_not_writable`.
+    pub async fn save_shift_report(&self, request: &ShiftReportRequest) -> Result<SavedReport, Problem> {
+        let report = self.shift_report(request).await?;
+        let device = self.enrolled()?.enrolment.device_id.as_str().to_owned();
+        let name = match &report.closing {
+            Some(closing) => format!("{device}-Z{:04}-{}.pdf", closing.z_number, report.shift_id),
+            None => format!("{device}-X-{}-{}.pdf", report.shift_id, stamp(self.now())),
+        };
+        let folder = self.inner.options.folder.join(REPORTS);
+        let path = folder.join(file_name(&name));
+        let pdf = shift::pdf(&shift::lines(&report, shift::PDF_COLUMNS));
+        write_whole(&folder, &path, &pdf)
+            .map_err(|error| Problem::with(ProblemCode::FolderNotWritable, error.to_string()))?;
+        Ok(SavedReport { path: path.display().to_string() })
+    }
+
     /// The manager whose PIN came with a request, if one did.
     pub(super) async fn approver(&self, approval: Option<&Approval>) -> Result<Option<Person>, Problem> {
         match approval {
@@ -101,6 +140,22 @@ impl Till {
             WriterMode::Thread => drop(tokio::spawn(copying)),
         }
     }
+}
+
+/// A device's id is any readable text; a file's name is not.
+fn file_name(text: &str) -> String {
+    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    text.chars().map(|letter| if fits(letter) { letter } else { '_' }).collect()
+}
+
+/// Beside its name first, so that whoever reads it reads a whole one.
+fn write_whole(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let partial = path.with_extension("partial");
+    fs::write(&partial, bytes)?;
+    File::open(&partial)?.sync_all()?;
+    fs::rename(&partial, path)?;
+    sync_folder(folder)
 }
 
 fn shift_number(shift_id: &str) -> Result<u32, Problem> {

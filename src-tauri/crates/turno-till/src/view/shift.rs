@@ -183,6 +183,13 @@ pub struct PastShiftPage {
     pub next: Option<u32>,
 }
 
+/// Where a report was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[ts(export)]
+pub struct SavedReport {
+    pub path: String,
+}
+
 /// A manager's PIN for one act.
 #[derive(Clone, PartialEq, Eq, Deserialize, TS)]
 #[serde(deny_unknown_fields)]

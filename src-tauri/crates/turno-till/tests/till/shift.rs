@@ -319,3 +319,42 @@ async fn a_second_shift_is_not_opened_beside_the_first() {
     let past = shop.till.past_shifts(&PastShiftsRequest { before: None }).await.unwrap();
     assert_eq!((report(&shop.till, None).await.shift_id.as_str(), past.items.len()), ("S1", 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_report_fits_every_paper_and_says_every_figure_of_the_screen() {
+    let shop = Shop::open().await;
+    shop.yupy.down(Failure::NoNetwork);
+    shop.sell(luggage()).await;
+    shop.sell(seat("12A")).await;
+    let long = "Un motivo largo con_una_palabra_que_no_cabe_en_ninguna_línea_de_papel_angosto y más";
+    let out =
+        MoveCashRequest { reason: long.to_owned(), ..movement(&shop.till, CashDirection::PayOut, "20") };
+    shop.till.move_cash(&out).await.unwrap();
+    shop.till.close_shift(&exact(&shop.till, "S1").await).await.unwrap();
+    let request = ShiftReportRequest { shift_id: Some("S1".to_owned()) };
+    for columns in [0, 24, 32, 42, 48, 80] {
+        let lines = shop.till.shift_report_lines(&request, columns).await.unwrap();
+        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= columns.max(24), "{columns}: {lines:#?}");
+        let z = report(&shop.till, Some("S1")).await;
+        for figure in [z.figures.sold.amount, z.drawer.expected, z.drawer.sales] {
+            let text = format!("{}.{:02}", figure.minor / 100, figure.minor % 100);
+            assert!(lines.iter().any(|line| line.ends_with(&text)), "{columns} lacks {text}: {lines:#?}");
+        }
+        assert!(lines.iter().any(|line| line.contains("SIN CONFIRMAR")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_is_kept_as_a_whole_pdf_under_its_number() {
+    let shop = Shop::open().await;
+    let x = shop.till.save_shift_report(&ShiftReportRequest { shift_id: None }).await.unwrap();
+    assert!(x.path.contains("D03-X-S1-"), "{}", x.path);
+    shop.till.close_shift(&exact(&shop.till, "S1").await).await.unwrap();
+    let request = ShiftReportRequest { shift_id: Some("S1".to_owned()) };
+    let first = shop.till.save_shift_report(&request).await.unwrap();
+    assert_eq!(shop.till.save_shift_report(&request).await.unwrap(), first, "again, in its place");
+    assert!(first.path.ends_with("reports/D03-Z0001-S1.pdf"), "{}", first.path);
+    let bytes = std::fs::read(&first.path).unwrap();
+    assert!(bytes.starts_with(b"%PDF-1.4") && bytes.ends_with(b"%%EOF\n"));
+}
