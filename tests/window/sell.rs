@@ -51,7 +51,7 @@ async fn pressing_the_key_that_charges_twice_records_one_sale() -> Result<()> {
     see_accepted(&till).await?;
     till.keys(key::F6).await?;
     till.wait("the list of sales has one", async || {
-        Ok((till.look_all("[data-testid^=sale-]").await?.len() == 1).then_some(()))
+        Ok((till.look_all("tr[data-testid^=sale-]").await?.len() == 1).then_some(()))
     })
     .await?;
     till.kill().await?;
@@ -87,7 +87,12 @@ async fn a_name_that_looks_like_a_page_stays_text() -> Result<()> {
     till.keys(key::F6).await?;
     let shows_it = |text: &str| text.contains(NAME);
     till.wait("the list shows the name as it was typed", async || {
-        Ok(till.look_all("[data-testid^=sale-]").await?.iter().any(|sale| shows_it(&sale.text)).then_some(()))
+        Ok(till
+            .look_all("tr[data-testid^=sale-]")
+            .await?
+            .iter()
+            .any(|sale| shows_it(&sale.text))
+            .then_some(()))
     })
     .await?;
     assert_eq!(till.script("return document.title").await?, "Turno");
