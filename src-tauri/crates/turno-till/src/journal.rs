@@ -59,8 +59,12 @@ impl Journal {
     /// It cannot be made.
     pub fn begin(folder: &Path, last_sequence: i64, now: Millis) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        // Sorted by the numbers and not by a clock that may be wrong.
-        let name = format!("{last_sequence:012}-{}.journal", stamp(now));
+        // Sorted by the numbers and not by a clock that may be wrong: of two files with one number only the clock would
+        // say which is the newer, so there is one.
+        let name = match files(folder).pop().filter(|newest| starts_behind(newest) == last_sequence) {
+            Some(newest) => newest.file_name().map(ToOwned::to_owned).unwrap_or_default(),
+            None => format!("{last_sequence:012}-{}.journal", stamp(now)).into(),
+        };
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         #[cfg(unix)]
@@ -105,8 +109,10 @@ impl Journal {
 /// is passed over.
 pub fn tickets_behind(folder: &Path, sequence: i64) -> impl Iterator<Item = Ticket> {
     let files = files(folder);
+    let starts: Vec<i64> = files.iter().map(|file| starts_behind(file)).collect();
+    // Of files with one number nobody knows which is the newer.
     let ends: Vec<Option<i64>> =
-        files.iter().skip(1).map(|next| Some(starts_behind(next))).chain([None]).collect();
+        starts.iter().map(|own| starts.iter().copied().find(|start| start > own)).collect();
     let later = files.into_iter().zip(ends).filter(move |(_, end)| end.is_none_or(|end| end > sequence));
     later.flat_map(|(file, _)| tickets(&file)).filter(move |ticket| ticket.last_sequence() > sequence)
 }
@@ -118,7 +124,10 @@ pub fn last_sequence(folder: &Path) -> Option<i64> {
 }
 
 fn last_sequence_of(files: &[PathBuf]) -> Option<i64> {
-    let newest = files.iter().rev().find_map(|file| tickets(file).map(|it| it.last_sequence()).max());
+    let groups = files.chunk_by(|one, other| starts_behind(one) == starts_behind(other));
+    let newest = groups
+        .rev()
+        .find_map(|files| files.iter().flat_map(|file| tickets(file)).map(|it| it.last_sequence()).max());
     newest.max(files.last().map(|file| starts_behind(file)))
 }
 

@@ -144,3 +144,45 @@ fn files_turn_with_backups_and_only_those_that_can_matter_are_read_and_kept() {
     }
     assert_eq!(files(&path).len(), KEPT);
 }
+
+/// The ticket as if it were the one behind this sequence.
+fn ticket_behind(sequence: i64) -> Ticket {
+    let mut ticket = serde_json::to_value(ticket()).unwrap();
+    for sale in ticket["sales"].as_array_mut().unwrap() {
+        let number = sale["sale"]["sequence"].as_i64().unwrap();
+        sale["sale"]["sequence"] = (sequence + number).into();
+    }
+    serde_json::from_value(ticket).unwrap()
+}
+
+#[test]
+fn a_clock_that_jumps_between_two_files_hides_no_ticket() {
+    const YEAR: Millis = 365 * 86_400_000;
+    for jumps in [[0, 0, 0], [-YEAR, 0, YEAR], [YEAR, -YEAR, -YEAR], [-YEAR, -YEAR, -YEAR], [YEAR, YEAR, 0]] {
+        // Files may also lie there that an earlier program began with one number.
+        for of_before in [false, true] {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join(FOLDER);
+            let (mut now, mut sequence) = (NOW, 0);
+            let mut journal = Journal::open(&path, || 0, now).unwrap();
+            for jump in jumps {
+                now += jump;
+                journal.turn(now).unwrap();
+                if of_before {
+                    fs::write(path.join(format!("{sequence:012}-{}.journal", stamp(now + YEAR))), "")
+                        .unwrap();
+                }
+                journal.append(&[ticket_behind(sequence)]).unwrap();
+                sequence += 3;
+                assert_eq!(last_sequence(&path), Some(sequence), "{jumps:?}");
+                for known in 0..sequence {
+                    let behind =
+                        tickets_behind(&path, known).map(|it| it.last_sequence()).collect::<Vec<_>>();
+                    let expected: Vec<i64> =
+                        (1..=sequence / 3).map(|it| it * 3).filter(|it| *it > known).collect();
+                    assert_eq!(behind, expected, "{jumps:?} behind {known}");
+                }
+            }
+        }
+    }
+}
