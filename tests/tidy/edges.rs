@@ -45,7 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("turno-crash", &["turno-sqlite", "turno-till"]),
     ("turno-judge", &["turno-domain", "turno-protocol", "turno-server"]),
-    ("turno-simulation", &["turno-domain", "turno-protocol", "turno-till", "turno-server"]),
+    ("turno-simulation", &["turno-crash", "turno-domain", "turno-protocol", "turno-till", "turno-server"]),
     ("turno-storm", &["turno-domain", "turno-protocol", "turno-server", "turno-simulation", "turno-till"]),
     ("xtask", &[]),
 ];

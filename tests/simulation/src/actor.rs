@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use turno_crash::disk::{Fault, FaultKind, Lasts, Watch};
 use turno_till::machine::Machine;
 use turno_till::outbox::Policy;
 use turno_till::room::Ample;
@@ -20,7 +21,7 @@ use turno_till::{Options, PinCost, Till, WriterMode};
 
 use crate::chance::Chance;
 use crate::checks;
-use crate::net::Net;
+use crate::net::{Cut, Net};
 use crate::sabotage::Sabotage;
 use crate::server::Server;
 use crate::time::SimClock;
@@ -47,6 +48,10 @@ pub struct Actor {
     clock_may_jump: bool,
     /// Somebody puts older files back now and then.
     files_are_put_back: bool,
+    /// And the server's.
+    server_is_put_back: bool,
+    /// The till's disk, when it fails now and then.
+    disk: Option<Watch>,
     /// Sales that a manager decided about, of a database that is gone.
     pub decided_before: Vec<String>,
     /// What the guard has a reason to fire for in this folder.
@@ -94,11 +99,14 @@ impl Actor {
         chance: Chance,
         trace: Trace,
         sabotage: Option<Sabotage>,
-    ) -> Self {
+    ) -> Result<Self> {
         let clock_may_jump = chance.per_mille(250);
         let files_are_put_back = chance.per_mille(350);
+        let server_is_put_back = chance.per_mille(250);
+        std::fs::create_dir_all(&folder)?;
+        let disk = chance.per_mille(250).then(|| Watch::over(&folder, None));
         let clock = SimClock::right();
-        Self {
+        Ok(Self {
             number,
             state: folder.with_extension("state"),
             folder,
@@ -111,11 +119,13 @@ impl Actor {
             promised: BTreeMap::new(),
             clock_may_jump,
             files_are_put_back,
+            server_is_put_back,
+            disk,
             decided_before: Vec::new(),
             may_be_guarded: false,
             has_twin: false,
             sabotage,
-        }
+        })
     }
 
     fn say(&self, line: impl AsRef<str>) {
@@ -149,7 +159,6 @@ impl Actor {
 
     /// Enrols over the same bad network, for as long as it takes.
     pub async fn set_up(&mut self) -> Result<()> {
-        std::fs::create_dir_all(&self.folder)?;
         self.open().await?;
         let enrolment_code = self.server.code(&format!("D0{}", self.number + 1)).await?;
         let request = ConnectRequest { address: "http://yupy.sim".to_owned(), enrolment_code };
@@ -157,6 +166,7 @@ impl Actor {
             self.say(format!("cannot enrol: {:?}", problem.code));
             tokio::time::sleep(Duration::from_secs(2)).await;
         }
+        self.server.has_enrolled_one();
         for (id, name, role, pin) in
             [("c", "Caja", Role::Cashier, CASHIER_PIN), ("m", "Encargado", Role::Manager, MANAGER_PIN)]
         {
@@ -251,6 +261,8 @@ impl Actor {
             promised: BTreeMap::new(),
             clock_may_jump: false,
             files_are_put_back: false,
+            server_is_put_back: false,
+            disk: None,
             decided_before: Vec::new(),
             may_be_guarded: true,
             has_twin: true,
@@ -298,9 +310,9 @@ impl Actor {
     pub async fn act(&mut self) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(self.chance.between(200..=25_000))).await;
         match self.chance.between(0..=99) {
-            0..=59 => self.sell().await,
-            60..=72 => self.decide().await,
-            73..=78 => {
+            0..=55 => self.sell().await,
+            56..=67 => self.decide().await,
+            68..=73 => {
                 let report = self.till()?.send_now().await;
                 self.say(format!(
                     "sends now: {:?}",
@@ -308,22 +320,26 @@ impl Actor {
                 ));
                 Ok(())
             }
-            79..=86 => self.crash().await,
-            87..=92 => {
-                self.net.cut(self.number);
-                let dark = Duration::from_millis(self.chance.between(1_000..=600_000));
-                let (net, number) = (self.net.clone(), self.number);
-                tokio::spawn(async move {
-                    tokio::time::sleep(dark).await;
-                    net.join(number);
-                });
+            74..=81 => self.crash().await,
+            82..=85 => {
+                self.lose_the_line(Cut::NoNetwork);
                 Ok(())
             }
-            93..=95 => {
+            86..=87 => {
+                self.lose_the_line(Cut::OneWay);
+                Ok(())
+            }
+            88..=89 => {
+                self.lose_the_line(Cut::CredentialRefused);
+                Ok(())
+            }
+            90..=92 => {
                 self.say("the server restarts");
                 self.net.count("ServerRestart");
                 self.server.restart().await
             }
+            93..=95 => self.put_the_server_back().await,
+            96..=97 => self.sell_on_a_failing_disk().await,
             _ => {
                 if self.clock_may_jump {
                     self.net.count("ClockJump");
@@ -334,14 +350,53 @@ impl Actor {
         }
     }
 
+    /// For a while.
+    fn lose_the_line(&self, cut: Cut) {
+        self.net.cut(self.number, cut);
+        let dark = Duration::from_millis(self.chance.between(1_000..=600_000));
+        let (net, number) = (self.net.clone(), self.number);
+        tokio::spawn(async move {
+            tokio::time::sleep(dark).await;
+            net.join(number);
+        });
+    }
+
+    /// Somebody makes a backup of the server, or puts it back: then it has lost what it had confirmed since.
+    async fn put_the_server_back(&self) -> Result<()> {
+        if self.server_is_put_back && self.server.put_back().await? {
+            self.say("the server is an older one");
+            self.net.count("ServerPutBack");
+        }
+        Ok(())
+    }
+
+    /// The disk is full or broken while somebody sells and the relay writes; then it works again, and the cashier
+    /// presses once more.
+    async fn sell_on_a_failing_disk(&mut self) -> Result<()> {
+        let Some(watch) = &self.disk else { return Ok(()) };
+        let kind = *self.chance.pick(&[FaultKind::Full, FaultKind::Io, FaultKind::Short, FaultKind::Sync]);
+        let lasts = *self.chance.pick(&[Lasts::Once, Lasts::UntilHealed]);
+        let disk = Arc::clone(&watch.disk);
+        let charge = self.cart()?;
+        let wait = Duration::from_millis(self.chance.between(0..=20_000));
+        disk.fail(Fault { kind, nth: self.chance.between(1..=60), lasts });
+        let outcome = self.till()?.charge(&charge).await;
+        tokio::time::sleep(wait).await;
+        let struck = disk.heal();
+        self.say(format!("{struck} calls to the disk failed ({kind:?}, {lasts:?}): {outcome:?}"));
+        if struck > 0 {
+            self.net.count(&format!("Disk{kind:?}"));
+        }
+        match outcome {
+            Ok(outcome) => self.note(&charge, outcome)?,
+            Err(problem) => ensure!(struck > 0, "a sale was refused: {problem:?}"),
+        }
+        self.charge(&charge).await
+    }
+
     async fn sell(&mut self) -> Result<()> {
         let till = self.till()?.clone();
-        let mut charge = Charge {
-            draft_id: till.open_draft().draft_id,
-            lines: self.lines(),
-            tender: Tender::Cash { received: None },
-            look_alikes: LookAlikePolicy::SellAnyway,
-        };
+        let charge = self.cart()?;
         if self.chance.per_mille(60) {
             let polls = self.chance.between(1..=6);
             let died = killed_after(polls, till.charge(&charge)).await.is_none();
@@ -351,7 +406,6 @@ impl Actor {
                 self.net.count("CrashWhileCharging");
                 self.crash().await?;
                 // The cashier presses again; the draft decides whether that is the first time.
-                charge.look_alikes = LookAlikePolicy::SellAnyway;
                 return self.charge(&charge).await;
             }
         }
@@ -362,9 +416,26 @@ impl Actor {
         Ok(())
     }
 
+    fn cart(&self) -> Result<Charge> {
+        Ok(Charge {
+            draft_id: self.till()?.open_draft().draft_id,
+            lines: self.lines(),
+            tender: Tender::Cash { received: None },
+            look_alikes: LookAlikePolicy::SellAnyway,
+        })
+    }
+
     async fn charge(&mut self, charge: &Charge) -> Result<()> {
         match self.till()?.charge(charge).await {
-            Ok(ChargeOutcome::Recorded { checkout }) => {
+            Ok(outcome) => self.note(charge, outcome),
+            Err(problem) => anyhow::bail!("a sale was refused: {problem:?}"),
+        }
+    }
+
+    /// What the cashier saw.
+    fn note(&mut self, charge: &Charge, outcome: ChargeOutcome) -> Result<()> {
+        match outcome {
+            ChargeOutcome::Recorded { checkout } => {
                 let ids: Vec<String> =
                     checkout.sales.into_iter().map(|sale| sale.external_transaction_id).collect();
                 self.say(format!("records {ids:?}"));
@@ -372,8 +443,7 @@ impl Actor {
                 ensure!(before.is_none_or(|before| before == ids), "one draft, two answers");
                 Ok(())
             }
-            Ok(ChargeOutcome::LookAlike { .. }) => anyhow::bail!("asked although told to sell"),
-            Err(problem) => anyhow::bail!("a sale was refused: {problem:?}"),
+            ChargeOutcome::LookAlike { .. } => anyhow::bail!("asked although told to sell"),
         }
     }
 
@@ -433,13 +503,23 @@ impl Actor {
         }
     }
 
-    /// After healing: everything that waits for a person is decided, and the queue drains.
+    /// After healing: everything that waits for a person is decided, the queue drains, and what the server lost is
+    /// found and sent again.
     pub async fn wind_down(&mut self) -> Result<()> {
         self.clock.set_right();
         if self.till.is_none() {
             self.open().await?;
             self.unlock().await?;
         }
+        self.drain().await?;
+        if self.server.was_put_back() && self.sabotage != Some(Sabotage::NobodyCompares) {
+            self.till()?.reconcile().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
+            self.drain().await?;
+        }
+        Ok(())
+    }
+
+    async fn drain(&mut self) -> Result<()> {
         for _ in 0..400 {
             // All of them at a sitting: where tokens live for seconds, one by one would never end.
             let open = self.till()?.reviews().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;

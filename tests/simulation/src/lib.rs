@@ -9,6 +9,7 @@
 pub mod actor;
 pub mod chance;
 pub mod checks;
+pub mod crowd;
 pub mod faults;
 pub mod fleet;
 pub mod net;

@@ -28,14 +28,25 @@ pub struct Net {
     trace: Trace,
 }
 
+/// What is wrong with a till's line for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Nothing leaves.
+    NoNetwork,
+    /// What leaves arrives, and nothing comes back.
+    OneWay,
+    /// The credential is not accepted.
+    CredentialRefused,
+}
+
 struct State {
     weather: Weather,
     bodies: BTreeMap<String, BTreeSet<Vec<u8>>>,
     /// Every sale that travelled, with the keys of its bodies.
     keys: BTreeMap<Vec<u8>, BTreeSet<String>>,
     faults: BTreeMap<String, u64>,
-    /// Tills that are cut off.
-    dark: BTreeSet<usize>,
+    /// Tills that are cut off, in one of the ways.
+    cuts: BTreeMap<usize, Cut>,
     /// Tills whose queue a bug has stopped.
     blocked: BTreeSet<usize>,
 }
@@ -48,7 +59,7 @@ impl Net {
             bodies: BTreeMap::new(),
             keys: BTreeMap::new(),
             faults: BTreeMap::new(),
-            dark: BTreeSet::new(),
+            cuts: BTreeMap::new(),
             blocked: BTreeSet::new(),
         };
         Self { state: Arc::new(Mutex::new(state)), server, sabotage, trace }
@@ -57,15 +68,15 @@ impl Net {
     pub fn heal(&self) {
         let mut state = self.state();
         state.weather = Weather::fair();
-        state.dark.clear();
+        state.cuts.clear();
     }
 
-    pub fn cut(&self, till: usize) {
-        self.state().dark.insert(till);
+    pub fn cut(&self, till: usize, cut: Cut) {
+        self.state().cuts.insert(till, cut);
     }
 
     pub fn join(&self, till: usize) {
-        self.state().dark.remove(&till);
+        self.state().cuts.remove(&till);
     }
 
     pub fn count(&self, fault: &str) {
@@ -214,17 +225,25 @@ impl Plug {
             Sabotage::CommitsLost
             | Sabotage::QueueForgotten
             | Sabotage::ServerNeverAsks
-            | Sabotage::ServerForgets
+            | Sabotage::NobodyCompares
             | Sabotage::AuditEdited
             | Sabotage::WitnessPutBack => carried(request).await,
         }
     }
 
     async fn carry(&self, request: Request) -> Result<Response, Failure> {
-        let fate = self.note(&request);
+        let (fate, cut) = self.note(&request);
         let (there, back) = (self.delay(), self.delay());
         tokio::time::sleep(there).await;
-        let Some(fate) = fate else { return Err(Failure::NoNetwork) };
+        match cut {
+            Some(Cut::NoNetwork) => return Err(Failure::NoNetwork),
+            Some(Cut::OneWay) => {
+                let _ = self.deliver(&request).await;
+                return Err(*self.chance.pick(&[Failure::TimedOut, Failure::ConnectionLost]));
+            }
+            Some(Cut::CredentialRefused) => return Ok(plain(401)),
+            None => {}
+        }
         let answer = match fate {
             Fate::Clean => self.deliver(&request).await?,
             Fate::LostRequest => {
@@ -281,23 +300,23 @@ impl Plug {
         Ok(answer)
     }
 
-    /// Writes the request into the book and draws its fate; `None` while the till is cut off.
-    fn note(&self, request: &Request) -> Option<Fate> {
+    /// Writes the request into the book and draws its fate, which counts unless the till is cut off.
+    fn note(&self, request: &Request) -> (Fate, Option<Cut>) {
         let mut state = self.net.state();
         let fate = state.weather.fate(&self.chance);
-        let dark = state.dark.contains(&self.till);
+        let cut = state.cuts.get(&self.till).copied();
         if let (Some(key), Some(body)) = (&request.idempotency_key, &request.body) {
             state.bodies.entry(key.clone()).or_default().insert(body.clone());
             state.keys.entry(body.clone()).or_default().insert(key.clone());
         }
-        let name = if dark { "NoNetwork".to_owned() } else { format!("{fate:?}") };
+        let name = cut.map_or_else(|| format!("{fate:?}"), |cut| format!("{cut:?}"));
         if name != "Clean" {
             *state.faults.entry(name.clone()).or_default() += 1;
         }
         drop(state);
         let key = request.idempotency_key.as_deref().unwrap_or("-");
         self.net.trace.say(format!("till {} asks {} {key}: {name}", self.till, request.path));
-        (!dark).then_some(fate)
+        (fate, cut)
     }
 
     fn delay(&self) -> Duration {

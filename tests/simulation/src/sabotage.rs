@@ -30,8 +30,8 @@ pub enum Sabotage {
     PoisonBlocks,
     /// The server does not look for look-alikes.
     ServerNeverAsks,
-    /// The server comes back with an older file.
-    ServerForgets,
+    /// The server comes back with an older file, and no till compares.
+    NobodyCompares,
     /// Somebody edits the till's audit.
     AuditEdited,
     /// Older files are put back together with what is kept outside of them, and the journal is gone.
@@ -52,7 +52,7 @@ impl Sabotage {
         Self::QueueForgotten,
         Self::PoisonBlocks,
         Self::ServerNeverAsks,
-        Self::ServerForgets,
+        Self::NobodyCompares,
         Self::AuditEdited,
         Self::WitnessPutBack,
     ];

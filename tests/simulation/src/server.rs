@@ -1,6 +1,7 @@
 //! The real server on a real file, called without sockets. It can be killed and started again at any moment.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
@@ -30,7 +31,10 @@ pub struct Server {
     path: PathBuf,
     world: World,
     running: Arc<Mutex<Option<Running>>>,
-    forgets: bool,
+    /// Tills that were taken in, and how many there will be.
+    enrolled: Arc<AtomicUsize>,
+    tills: usize,
+    is_put_back: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
@@ -46,10 +50,17 @@ impl Server {
         path: PathBuf,
         world: World,
         token_life: SignedDuration,
+        tills: usize,
         sabotage: Option<Sabotage>,
     ) -> Result<Self> {
-        let forgets = sabotage == Some(Sabotage::ServerForgets);
-        let server = Self { path, world, running: Arc::default(), forgets };
+        let server = Self {
+            path,
+            world,
+            running: Arc::default(),
+            enrolled: Arc::default(),
+            tills,
+            is_put_back: Arc::default(),
+        };
         server.boot().await?;
         let ledger = server.running().context("just started")?.ledger;
         let (company, integration) = (scope().company, scope().integration);
@@ -85,19 +96,45 @@ impl Server {
 
     /// Kills whatever is being handled and opens the file again.
     pub async fn restart(&self) -> Result<()> {
+        self.stop().await;
+        self.boot().await
+    }
+
+    async fn stop(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(running) = running {
             running.handlers.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
             running.ledger.close().await;
         }
-        if self.forgets {
-            let older = self.path.with_extension("older");
-            if older.exists() {
-                std::fs::copy(&older, &self.path)?;
-            }
+    }
+
+    /// A till has its credential: from the last one on, a backup knows all of them.
+    pub fn has_enrolled_one(&self) {
+        self.enrolled.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Somebody makes a backup of the server, or puts it back. Says whether it was put back.
+    pub async fn put_back(&self) -> Result<bool> {
+        if self.enrolled.load(Ordering::SeqCst) < self.tills {
+            return Ok(false);
+        }
+        let older = self.path.with_extension("older");
+        let goes_back = older.exists();
+        self.stop().await;
+        if goes_back {
+            std::fs::copy(&older, &self.path)?;
+            self.is_put_back.store(true, Ordering::SeqCst);
+        } else {
             std::fs::copy(&self.path, &older)?;
         }
-        self.boot().await
+        self.boot().await?;
+        Ok(goes_back)
+    }
+
+    /// Whether the server has ever lost what it had said.
+    #[must_use]
+    pub fn was_put_back(&self) -> bool {
+        self.is_put_back.load(Ordering::SeqCst)
     }
 
     /// An enrolment code for a till.

@@ -74,9 +74,9 @@ async fn live(
         SignedDuration::from_mins(5),
         SignedDuration::from_hours(24),
     ]);
-    let server = Server::start(folder.path().join("yupy.db"), world, token_life, sabotage).await?;
-    let net = Net::new(server.clone(), Weather::draw(&chance), sabotage, trace.clone());
     let count = usize::try_from(chance.between(1..=3)).context("a few")?;
+    let server = Server::start(folder.path().join("yupy.db"), world, token_life, count, sabotage).await?;
+    let net = Net::new(server.clone(), Weather::draw(&chance), sabotage, trace.clone());
     let mut hours = JoinSet::new();
     for number in 0..count {
         let mut actor = Actor::new(
@@ -87,7 +87,7 @@ async fn live(
             chance.branch(),
             trace.clone(),
             sabotage,
-        );
+        )?;
         let (acts, is_copied) = (chance.between(6..=24), chance.per_mille(100));
         hours.spawn(async move {
             actor.set_up().await?;

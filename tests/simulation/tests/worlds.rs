@@ -1,25 +1,27 @@
 //! A handful of worlds in every test run; `cargo xtask sim` runs thousands.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::sync::Mutex;
+
+use turno_simulation::crowd;
 use turno_simulation::sabotage::Sabotage;
 use turno_simulation::world;
 
-/// Seeds that failed once. They stay.
-const REGRESSIONS: &[u64] = &[];
-
-/// Enough to meet every kind of fault; unoptimised they take some seconds.
-const WORLDS: u64 = 60;
+/// Unoptimised, on two idle processors, about a minute.
+const WORLDS: u64 = 400;
 
 #[test]
 fn every_world_converges_and_nothing_is_lost_doubled_or_decided_by_a_program() {
-    for seed in REGRESSIONS.iter().copied().chain(0..WORLDS) {
-        let outcome = world::run(seed);
-        assert!(
-            outcome.violation.is_none(),
-            "seed {seed}: {}\n{}",
-            outcome.violation.unwrap_or_default(),
-            outcome.story
-        );
-    }
+    let failed = Mutex::new(Vec::new());
+    let seeds = crowd::regressions().unwrap().into_iter().chain(0..WORLDS);
+    crowd::live(seeds, world::run, |outcome| {
+        if let Some(violation) = outcome.violation {
+            failed.lock().unwrap().push(format!("seed {}: {violation}\n{}", outcome.seed, outcome.story));
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{} failed, first {}", failed.len(), failed[0]);
 }
 
 #[test]
