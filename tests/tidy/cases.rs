@@ -138,10 +138,12 @@ const CASES: &[Case] = &[
             ("TILL/sockets", &["what_was_frozen_is_what_travels_and_what_matters_comes_back"]),
         ],
     ),
-    part(
+    case(
         17,
-        &[("SETTLING", &["an_answer_that_comes_twice_or_too_late_changes_nothing"])],
-        "the figures of a shift, on a screen",
+        &[
+            ("TILL/cases", &["five_attempts_at_one_sale_move_the_shifts_figures_and_the_seats_once"]),
+            ("SETTLING", &["an_answer_that_comes_twice_or_too_late_changes_nothing"]),
+        ],
     ),
     case(
         18,
@@ -155,6 +157,7 @@ const CASES: &[Case] = &[
         &[
             ("TILL/crash", &["a_plain_sale_survives_every_crash_and_is_sold_once"]),
             ("CRASH/power", &["a_power_cut_at_any_moment_loses_nothing_that_anybody_was_told"]),
+            ("tests/storm/tests/short", &["a_till_that_is_killed_on_a_bad_line_loses_and_doubles_nothing"]),
         ],
     ),
     case(

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use turno_till::transport::{Failure, Request, Sending, Transport};
 use turno_till::view::{
-    ChargeOutcome, Line, OpenShiftRequest, ProblemCode, SaleReason, SaleState, Standing, UnlockRequest,
+    ChargeOutcome, Line, OpenShiftRequest, Phase, ProblemCode, SaleReason, SaleState, Standing, UnlockRequest,
 };
 use turno_till::{Options, Till, WriterMode};
 
@@ -67,6 +67,30 @@ async fn lost_replies_double_no_kind_of_sale_and_no_line_of_a_ticket() {
     all_accepted(&shop).await;
     assert_eq!(ids(&shop).await.len(), 3);
     assert_one_key_each(&shop.yupy.sales(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_attempts_at_one_sale_move_the_shifts_figures_and_the_seats_once() {
+    let shop = Shop::open().await;
+    for _ in 0..4 {
+        shop.yupy.then(lost);
+    }
+    shop.yupy.then(existing);
+    let checkout = recorded(shop.charge(vec![seat("12A"), fare(2)]).await.unwrap());
+    let figures = async || {
+        let Phase::Selling { shift, .. } = shop.till.phase().await.unwrap() else {
+            panic!("a shift is open")
+        };
+        let map = shop.till.seat_map("departure:184-2030").await.unwrap();
+        let sold = map.decks.iter().flat_map(|deck| deck.rows.iter().flatten().flatten());
+        let sold = sold.filter(|seat| seat.sold.is_some()).count();
+        (shift.sales_count, shift.sold.minor, sold)
+    };
+    let before = figures().await;
+    assert_eq!(before, (2, checkout.total.minor, 1));
+    all_accepted(&shop).await;
+    assert!(shop.yupy.sales().len() >= 6, "five attempts at one of the two, one at the other");
+    assert_eq!(figures().await, before);
 }
 
 #[tokio::test(start_paused = true)]
