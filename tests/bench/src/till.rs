@@ -3,6 +3,22 @@
 //! The till is the real one on the real disk. Sides take turns, each figure is the median of its turns or a percentile
 //! of all of them, and what counts are ratios within the run. The fleet alone lives in simulated time, where a server
 //! has exactly the capacity that it is given.
+//!
+//! What has been seen so far comes from runs on two cores on which up to twenty other programs were running, so only
+//! counts and ratios of interleaved sides mean something, and nothing has been measured on a quiet machine yet:
+//!
+//! - One sale is exactly one sync, and recording one costs the same with a million sales stored (1.01).
+//! - Recording took 2.95 times a bare sync where 2 is wanted: 0.83 ms beside 0.28 ms, most of it two changes of thread.
+//! - A till with a million sales was open and ready after 7.9 s where 1.5 is wanted. It reads all of its 1.5 GB once, to
+//!   know that it is whole, before it lets anybody sell; how long that takes alone has to be measured.
+//! - A page of its history was there within 8.4 ms in 99 of 100 cases where 5 is wanted.
+//! - A queue drained at 0.1 to 0.7 of a bare client's pace where 0.8 is wanted. The relay claims for one place at a
+//!   time, a read and a commit each, and looks at the next answer only then; claiming for all places that became free
+//!   meanwhile would share the commit.
+//! - A fleet of 500 drains in 1.02 of the ideal time, but with 1.98 requests a sale where 1.1 is wanted and 2.34 times
+//!   the capacity at its peak where 1.5 is. This is simulated time, so the machine has no part in it: the server's line
+//!   is shorter than what 500 tills send at four at a time, and a till that was told to come back later forgets it as
+//!   soon as another of its four requests is accepted.
 
 mod catalog;
 mod commits;
