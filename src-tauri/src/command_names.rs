@@ -45,6 +45,7 @@ pub const COMMANDS: &[&str] = &[
     "retry_print",
     "dismiss_print",
     "answer_print",
+    "void_sale",
     "set_practice_line",
     "set_language",
     "set_appearance",

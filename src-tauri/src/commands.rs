@@ -12,7 +12,7 @@ use turno_till::view::{
     QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
     SaleDetail, SaleDetailRequest, SalePage, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest,
     SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport,
-    ShiftReportRequest, TicketPreview, UnlockRequest,
+    ShiftReportRequest, TicketPreview, UnlockRequest, VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -65,6 +65,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         retry_print,
         dismiss_print,
         answer_print,
+        void_sale,
         set_practice_line,
         set_language,
         set_appearance,
@@ -226,6 +227,11 @@ async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
 #[tauri::command]
 async fn sale_detail(desk: State<'_, Desk>, request: SaleDetailRequest) -> Answer<SaleDetail> {
     desk.till().await?.sale_detail(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn void_sale(desk: State<'_, Desk>, request: VoidSaleRequest) -> Answer<Frame> {
+    desk.void_sale(request).await
 }
 
 #[tauri::command]

@@ -11,7 +11,7 @@ use turno_till::view::{
     AddPersonRequest, Appearance, ChangePinRequest, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
     CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem,
     ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest, SetLanguageRequest,
-    SetPracticeLineRequest, UnlockRequest,
+    SetPracticeLineRequest, UnlockRequest, VoidSaleRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -331,6 +331,11 @@ impl Desk {
 
     pub async fn decide(&self, request: Decide) -> Result<Frame, Problem> {
         self.till().await?.decide(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn void_sale(&self, request: VoidSaleRequest) -> Result<Frame, Problem> {
+        self.till().await?.void_sale(&request).await?;
         self.frame().await
     }
 

@@ -47,10 +47,12 @@ const fn part(
 
 const CASES: &[Case] = &[
     case(1, &[("TILL/queue", &["a_lost_reply_is_asked_for_again_with_the_same_key_and_the_same_bytes"])]),
-    part(
+    case(
         2,
-        &[("TILL/cases", &["lost_replies_double_no_kind_of_sale_and_no_line_of_a_ticket"])],
-        "refunds, which there are none of",
+        &[
+            ("TILL/cases", &["lost_replies_double_no_kind_of_sale_and_no_line_of_a_ticket"]),
+            ("TILL/voiding", &["an_accepted_sale_is_voided_once_under_its_own_key_and_frees_its_seat"]),
+        ],
     ),
     case(
         3,

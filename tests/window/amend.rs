@@ -83,3 +83,41 @@ async fn a_manager_corrects_a_refused_sale_and_it_becomes_one_transaction() -> R
 async fn a_refused_sale_is_corrected_on_the_smallest_screen() -> Result<()> {
     correct_on(1024, 600).await
 }
+
+async fn void_on(width: u32, height: u32) -> Result<()> {
+    let size = format!("{width}x{height}");
+    let machine = Machine::with_screen(width, height)?;
+    let till = selling(&machine).await?;
+    set_line(&till, "offline").await?;
+    let id = sell_seat(&till, "12A", "").await?;
+    open_sale(&till, key::F6, &id).await?;
+    till.screenshot(&format!("{size}-sale-waiting")).await?;
+    till.click("sale-void").await?;
+    till.see("void-returned").await?;
+    till.screenshot(&format!("{size}-sale-void")).await?;
+    approve(&till, "Viaje cancelado").await?;
+    see_verdict(&till, "voided").await?;
+    till.screenshot(&format!("{size}-sale-voided")).await?;
+    till.click("sale-close").await?;
+    till.screenshot(&format!("{size}-sales-with-voided")).await?;
+    set_line(&till, "online").await?;
+    see_pending(&till, 0).await?;
+    till.kill().await?;
+
+    let held = transactions(&machine)?;
+    assert_eq!(held.len(), 1, "the sale reached YUPY before its void: {held:?}");
+    let voided = audit(&machine, "voided")?;
+    assert_eq!(voided.len(), 1, "{voided:?}");
+    assert_eq!(voided[0]["external_transaction_id"], id.as_str());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_void_without_a_network_follows_its_sale_when_it_is_back() -> Result<()> {
+    void_on(1280, 800).await
+}
+
+#[tokio::test]
+async fn a_sale_is_voided_on_the_smallest_screen() -> Result<()> {
+    void_on(1024, 600).await
+}

@@ -69,3 +69,22 @@ test('the text for support has the ids and nothing personal', async () => {
   expect(text).toContain(detail.idempotency_key);
   for (const personal of ['María', 'Caja', 'Encargado', 'su prima']) expect(text).not.toContain(personal);
 });
+
+test('what is given back stands there before a manager voids, and the sale no longer counts', async () => {
+  const { user, till } = await openPage();
+  await sellSeat(user, '20:30', '12A');
+  await expectState(testid.lastSaleState, 'accepted');
+  await user.keyboard('{F6}');
+  await user.click(await find(testid.saleOpen(FIRST)));
+  await user.click(await find(testid.saleVoid));
+  expect(get(testid.voidReturned).textContent).toContain('85.50');
+  await user.type(get(testid.approvalReason), 'Viaje cancelado');
+  await user.type(get(testid.approvalPin), '271828{Enter}');
+  await waitFor(() => expect(maybe(testid.voidForm)).toBeNull());
+  await waitFor(() => expect(get(testid.saleVerdict).dataset['verdict']).toBe('voided'));
+  expect(maybe(testid.saleVoid)).toBeNull();
+  await waitFor(async () => {
+    const { items } = await till.recentSales({ after: null });
+    expect(items[0]?.voided).toBe('confirmed');
+  });
+});

@@ -64,6 +64,8 @@ export function sampleSale(change: Partial<SaleSummary> = {}): SaleSummary {
     attempts: 0,
     next_attempt_at: null,
     yupy_transaction_id: null,
+    voided: null,
+    returned: null,
     ...change,
   };
 }

@@ -54,6 +54,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['reviews', 'reviews', 'nothing'],
   ['decide', 'decide', 'request'],
   ['saleDetail', 'sale_detail', 'request'],
+  ['voidSale', 'void_sale', 'request'],
   ['correctSale', 'correct_sale', 'request'],
   ['printerSettings', 'printer_settings', 'nothing'],
   ['setPrinterSettings', 'set_printer_settings', 'request'],

@@ -3,4 +3,4 @@
 /**
  * What happened to a sale.
  */
-export type Happening = "recorded" | "recovered" | "attempt_cut_off" | "attempt_running" | "attempt_ended" | "attempt_accepted" | "question_asked" | "decided_different" | "decided_same" | "decision_carried_over" | "corrected" | "sent_again" | "accepted" | "accepted_earlier" | "missing_at_yupy" | "identity_collision" | "body_changed" | "printed" | "copy_asked" | "other";
+export type Happening = "recorded" | "recovered" | "attempt_cut_off" | "attempt_running" | "attempt_ended" | "attempt_accepted" | "question_asked" | "decided_different" | "decided_same" | "decision_carried_over" | "corrected" | "sent_again" | "accepted" | "accepted_earlier" | "missing_at_yupy" | "identity_collision" | "body_changed" | "printed" | "copy_asked" | "voided" | "void_retried" | "void_attempt_ended" | "void_attempt_cut_off" | "void_confirmed" | "other";

@@ -3,7 +3,9 @@ import type { SaleCheckout } from "./SaleCheckout";
 import type { SaleContent } from "./SaleContent";
 import type { SaleSummary } from "./SaleSummary";
 import type { SaleVerdict } from "./SaleVerdict";
+import type { SaleVoid } from "./SaleVoid";
 import type { TimelineEntry } from "./TimelineEntry";
+import type { VoidOffer } from "./VoidOffer";
 
 /**
  * A sale with everything that is known of it.
@@ -20,7 +22,7 @@ content: SaleContent,
 /**
  * How often it was corrected.
  */
-revision: number, idempotency_key: string, 
+revision: number, idempotency_key: string, void: SaleVoid | null, void_offer: VoidOffer, 
 /**
  * Oldest first.
  */

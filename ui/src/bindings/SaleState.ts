@@ -3,4 +3,4 @@
 /**
  * Where a sale is on its way to YUPY (the outbox states of the design).
  */
-export type SaleState = "queued" | "sending" | "accepted" | "in_review" | "needs_attention" | "on_hold" | "discarded";
+export type SaleState = "queued" | "sending" | "accepted" | "in_review" | "needs_attention" | "on_hold" | "discarded" | "withdrawn";

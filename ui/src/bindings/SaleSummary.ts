@@ -3,6 +3,7 @@ import type { Money } from "./Money";
 import type { SaleReason } from "./SaleReason";
 import type { SaleState } from "./SaleState";
 import type { Standing } from "./Standing";
+import type { VoidProgress } from "./VoidProgress";
 
 /**
  * A sale in a list.
@@ -15,4 +16,12 @@ description: string, route: string | null, seat: string | null, buyer_name: stri
 /**
  * YUPY's own words for a refusal, for support.
  */
-detail: string | null, attempts: number, next_attempt_at: string | null, yupy_transaction_id: string | null, };
+detail: string | null, attempts: number, next_attempt_at: string | null, yupy_transaction_id: string | null, 
+/**
+ * How far YUPY knows that the sale was voided; null when it was not.
+ */
+voided: VoidProgress | null, 
+/**
+ * What was given back for it.
+ */
+returned: Money | null, };

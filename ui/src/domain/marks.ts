@@ -21,6 +21,7 @@ export const stateLook: Record<SaleState, MarkLook> = {
   needs_attention: { icon: 'warning', tone: 'bad' },
   on_hold: { icon: 'hold', tone: 'wait' },
   discarded: { icon: 'discard', tone: 'quiet' },
+  withdrawn: { icon: 'discard', tone: 'quiet' },
 };
 
 export const connectionLook: Record<ConnectionState, MarkLook> = {

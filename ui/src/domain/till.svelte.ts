@@ -13,6 +13,7 @@ import type { AddPersonRequest } from '../bindings/AddPersonRequest';
 import type { ChangePinRequest } from '../bindings/ChangePinRequest';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
 import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
+import type { VoidSaleRequest } from '../bindings/VoidSaleRequest';
 import type { Decide } from '../bindings/Decide';
 import type { ResetPinRequest } from '../bindings/ResetPinRequest';
 import type { RetirePersonRequest } from '../bindings/RetirePersonRequest';
@@ -101,6 +102,7 @@ export class Till {
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
   closeShift = (request: CloseShiftRequest) => this.#command(() => this.host.closeShift(request));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
+  voidSale = (request: VoidSaleRequest) => this.#command(() => this.host.voidSale(request));
   correctSale = (request: CorrectSaleRequest) => this.#command(() => this.host.correctSale(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));
   setAppearance = (appearance: Appearance) => this.#command(() => this.host.setAppearance({ appearance }));

@@ -1,5 +1,6 @@
 /** The sign and the tone of the first sentence about a sale; the sentence itself is in i18n. */
 import type { SaleVerdict } from '../bindings/SaleVerdict';
+import type { VoidProgress } from '../bindings/VoidProgress';
 import type { MarkLook } from './marks';
 
 export const verdictLook: Record<SaleVerdict, MarkLook> = {
@@ -11,4 +12,15 @@ export const verdictLook: Record<SaleVerdict, MarkLook> = {
   awaits_correction: { icon: 'warning', tone: 'bad' },
   awaits_support: { icon: 'warning', tone: 'bad' },
   does_not_count: { icon: 'discard', tone: 'quiet' },
+  voided: { icon: 'discard', tone: 'quiet' },
+  void_refused: { icon: 'warning', tone: 'bad' },
+};
+
+export const voidLook: Record<VoidProgress, MarkLook> = {
+  waiting: { icon: 'wait', tone: 'wait' },
+  queued: { icon: 'wait', tone: 'wait' },
+  sending: { icon: 'send', tone: 'info' },
+  confirmed: { icon: 'discard', tone: 'quiet' },
+  local: { icon: 'discard', tone: 'quiet' },
+  needs_attention: { icon: 'warning', tone: 'bad' },
 };

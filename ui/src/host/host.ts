@@ -48,6 +48,7 @@ import type { SetLanguageRequest } from '../bindings/SetLanguageRequest';
 import type { SetPracticeLineRequest } from '../bindings/SetPracticeLineRequest';
 import type { ShiftReport } from '../bindings/ShiftReport';
 import type { ShiftReportRequest } from '../bindings/ShiftReportRequest';
+import type { VoidSaleRequest } from '../bindings/VoidSaleRequest';
 import type { UnlockRequest } from '../bindings/UnlockRequest';
 
 export interface Host {
@@ -82,6 +83,7 @@ export interface Host {
   reviews(): Promise<Review[]>;
   decide(request: Decide): Promise<Frame>;
   saleDetail(request: SaleDetailRequest): Promise<SaleDetail>;
+  voidSale(request: VoidSaleRequest): Promise<Frame>;
   correctSale(request: CorrectSaleRequest): Promise<Frame>;
   printerSettings(): Promise<PrinterSettings>;
   setPrinterSettings(request: PrinterSettingsRequest): Promise<PrinterSettings>;

@@ -39,6 +39,7 @@ export const tauriHost: Host = {
   reviews: () => invoke('reviews'),
   decide: (request) => invoke('decide', { request }),
   saleDetail: (request) => invoke('sale_detail', { request }),
+  voidSale: (request) => invoke('void_sale', { request }),
   correctSale: (request) => invoke('correct_sale', { request }),
   printerSettings: () => invoke('printer_settings'),
   setPrinterSettings: (request) => invoke('set_printer_settings', { request }),

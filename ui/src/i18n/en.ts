@@ -81,6 +81,7 @@ export const en: Messages = {
     needs_attention: 'Needs attention',
     on_hold: 'On hold',
     discarded: 'Discarded',
+    withdrawn: 'Voided here',
   },
 
   saleReason: {
@@ -113,6 +114,7 @@ export const en: Messages = {
     reconciliation_required: 'YUPY must clear this sale up. Do not charge it again.',
     stored_body_changed: 'The stored sale is not what was sold. It is not sent: call support.',
     same_sale: 'The manager decided that it was the same sale. It is not sent.',
+    withdrawn: 'Voided before it reached YUPY. It is not sent.',
   },
 
   problem: {
@@ -171,6 +173,10 @@ export const en: Messages = {
     not_correctable: () => 'This sale does not wait for a correction.',
     sale_changed: () => 'The sale changed while you looked at it. Close it and open it again.',
     text_invalid: (name) => `${fieldName(name)}: at most 120 letters, no control characters.`,
+    already_voided: () => 'This sale is voided already: the money was given back once.',
+    void_awaits_decision: () => 'To give the money back, answer YUPY’s question under Review first.',
+    void_not_possible: () => 'This sale cannot be voided here. Call support.',
+    void_limit: (limit) => `Giving back more than ${limit ?? 'that'} is done by the office.`,
     not_found: () => 'Not found.',
     not_allowed_now: () => 'This cannot be done now.',
     disk_failed: () => 'The disk failed and the sale was not saved. Press Charge again.',

@@ -68,6 +68,7 @@ const saleState: Record<SaleState, string> = {
   needs_attention: 'Necesita atención',
   on_hold: 'Retenida',
   discarded: 'Descartada',
+  withdrawn: 'Anulada aquí',
 };
 
 const saleReason: Record<SaleReason, string> = {
@@ -100,6 +101,7 @@ const saleReason: Record<SaleReason, string> = {
   stored_body_changed:
     'El dato guardado de la venta cambió desde que se vendió. No se envía: avise a soporte.',
   same_sale: 'El encargado decidió que era la misma venta. No se envía.',
+  withdrawn: 'Se anuló antes de llegar a YUPY. No se envía.',
 };
 
 const storage: Record<StorageWarning, string> = {
@@ -181,6 +183,10 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   not_correctable: () => 'Esta venta no espera una corrección.',
   sale_changed: () => 'La venta cambió mientras la miraba. Ciérrela y vuelva a abrirla.',
   text_invalid: (name) => `${fieldName(name)}: hasta 120 letras, sin caracteres de control.`,
+  already_voided: () => 'Esta venta ya está anulada: el dinero se devolvió una vez.',
+  void_awaits_decision: () => 'Para devolver el dinero, responda primero la pregunta de YUPY en Revisar.',
+  void_not_possible: () => 'Esta venta no se puede anular aquí. Avise a soporte.',
+  void_limit: (limit) => `Devolver más de ${limit ?? 'ese monto'} lo hace la oficina.`,
   not_found: () => 'No se encontró.',
   not_allowed_now: () => 'Ahora no se puede hacer esto.',
   disk_failed: () => 'El disco falló y la venta no se guardó. Pulse Cobrar otra vez.',

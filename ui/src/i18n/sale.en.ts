@@ -18,6 +18,8 @@ export const sale: typeof spanish = {
     awaits_support:
       'Something is wrong with this sale that cannot be put right here. Call support; do not charge again.',
     does_not_count: 'This sale does not count: it was the same as another one.',
+    voided: 'This sale is voided: the money was given back and it does not count.',
+    void_refused: 'This sale is voided here, but YUPY would not void it: tell a manager.',
   },
   happened: {
     recorded: 'Charged and saved on this till',
@@ -39,6 +41,11 @@ export const sale: typeof spanish = {
     body_changed: 'The stored data changed: it is not sent',
     printed: 'Ticket printed',
     copy_asked: 'A copy of the ticket was asked for',
+    voided: 'Voided: the money was given back',
+    void_retried: 'The void was asked for again',
+    void_attempt_ended: 'Tried to void it at YUPY',
+    void_attempt_cut_off: 'Void asked for; the program closed before the answer',
+    void_confirmed: 'Voided at YUPY as well',
     other: 'Another fact on record',
   },
   fields: {
@@ -67,4 +74,23 @@ export const sale: typeof spanish = {
   correctConfirm: 'Save and send again',
   sendAgain: 'Send again without changes',
   correctReasons: ['The name had a mistake', 'It was typed wrong', 'YUPY accepts this by now'],
+  voided: {
+    waiting: 'Voided · YUPY to be told',
+    queued: 'Voided · YUPY to be told',
+    sending: 'Voided · telling YUPY',
+    confirmed: 'Voided',
+    local: 'Voided',
+    needs_attention: 'Voided · not by YUPY',
+  },
+  voidAct: 'Void and give back',
+  voidAgain: 'Ask for the void again',
+  voidAgainLead:
+    'The money was given back already. YUPY is asked again to void the sale; nothing more is given back.',
+  voidConfirm: (amount) => `Void and give back ${amount}`,
+  giveBack: 'Give back to the customer',
+  givenBack: 'Given back',
+  paidNotPrice: (price) => `That is what was paid in cash; the price was ${price}.`,
+  voidAccepted: 'The seat is free now, and YUPY hears of it once there is a line.',
+  voidWaiting: 'YUPY has not confirmed this sale yet: the void waits behind it. The seat is free now.',
+  voidReasons: ['Trip cancelled', 'The customer changed their mind', 'Sold by mistake'],
 };

@@ -1,6 +1,7 @@
 /** The texts about one sale, in Spanish. */
 import type { Happening } from '../bindings/Happening';
 import type { SaleContent } from '../bindings/SaleContent';
+import type { VoidProgress } from '../bindings/VoidProgress';
 import type { SaleVerdict } from '../bindings/SaleVerdict';
 
 export const sale = {
@@ -20,6 +21,8 @@ export const sale = {
     awaits_support:
       'Algo no está bien con esta venta y no se arregla en la caja. Avise a soporte; no la cobre otra vez.',
     does_not_count: 'Esta venta no cuenta: era la misma que otra.',
+    voided: 'Esta venta está anulada: el dinero se devolvió y no cuenta.',
+    void_refused: 'Esta venta está anulada aquí, pero YUPY no quiso anularla: avise al encargado.',
   } satisfies Record<SaleVerdict, string>,
   happened: {
     recorded: 'Cobrada y guardada en esta caja',
@@ -41,6 +44,11 @@ export const sale = {
     body_changed: 'El dato guardado cambió: no se envía',
     printed: 'Ticket impreso',
     copy_asked: 'Se pidió una copia del ticket',
+    voided: 'Anulada: el dinero se devolvió',
+    void_retried: 'Se volvió a pedir la anulación',
+    void_attempt_ended: 'Se intentó anular en YUPY',
+    void_attempt_cut_off: 'Se pidió anular; el programa se cerró antes de la respuesta',
+    void_confirmed: 'Anulada también en YUPY',
     other: 'Otro hecho anotado',
   } satisfies Record<Happening, string>,
   fields: {
@@ -70,4 +78,24 @@ export const sale = {
   correctConfirm: 'Guardar y enviar otra vez',
   sendAgain: 'Enviar otra vez sin cambios',
   correctReasons: ['El nombre tenía un error', 'El dato se escribió mal', 'YUPY ya acepta este dato'],
+  voided: {
+    waiting: 'Anulada · falta YUPY',
+    queued: 'Anulada · falta YUPY',
+    sending: 'Anulada · avisando a YUPY',
+    confirmed: 'Anulada',
+    local: 'Anulada',
+    needs_attention: 'Anulada · YUPY no',
+  } satisfies Record<VoidProgress, string>,
+  voidAct: 'Anular y devolver',
+  voidAgain: 'Pedir la anulación otra vez',
+  voidAgainLead:
+    'El dinero ya se devolvió. Se pide otra vez a YUPY que anule la venta; no se devuelve nada más.',
+  voidConfirm: (amount: string) => `Anular y devolver ${amount}`,
+  giveBack: 'Devuelva al cliente',
+  givenBack: 'Se devolvió',
+  paidNotPrice: (price: string) => `Es lo que pagó en efectivo; el precio era ${price}.`,
+  voidAccepted: 'El asiento queda libre ahora y YUPY se entera en cuanto haya red.',
+  voidWaiting:
+    'YUPY aún no confirmó esta venta: la anulación espera detrás de ella. El asiento queda libre ahora.',
+  voidReasons: ['Viaje cancelado', 'El cliente se arrepintió', 'Se vendió por error'],
 };

@@ -17,6 +17,8 @@ use turno_protocol::secret::Secret;
 
 use crate::transport::{Failure, Response};
 
+pub mod void;
+
 /// Of what an answer says, so much is kept for support.
 const DETAIL_LIMIT: usize = 300;
 

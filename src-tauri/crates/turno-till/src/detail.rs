@@ -5,17 +5,19 @@
 
 use rusqlite::{Connection, Result};
 use serde_json::Value;
+use turno_domain::Currency;
 use turno_protocol::body::TransactionBody;
 
 use crate::clock::{Millis, rfc3339};
 use crate::store::attempts::{self, Tried};
 use crate::store::audit::{self, Told};
 use crate::store::requests::RequestRow;
-use crate::store::{outbox as entries, people, print_jobs, requests, sales, summaries};
+use crate::store::{outbox as entries, people, print_jobs, requests, sales, summaries, voids};
 use crate::view::{
-    Happening, Money, SaleCheckout, SaleContent, SaleDetail, SaleReason, SaleState, SaleSummary, SaleVerdict,
-    Standing, TimelineEntry,
+    Happening, Money, ProblemCode, Role, SaleCheckout, SaleContent, SaleDetail, SaleReason, SaleState,
+    SaleSummary, SaleVerdict, SaleVoid, Standing, TimelineEntry, VoidOffer, VoidProgress,
 };
+use crate::void;
 
 /// A sale that waited for a week was tried thousands of times; people read the newest, and how many there were.
 const ATTEMPTS_SHOWN: u32 = 40;
@@ -32,6 +34,8 @@ pub fn of(conn: &Connection, external_transaction_id: &str) -> Result<Option<Sal
     let shown = u32::try_from(tried.len()).unwrap_or(u32::MAX);
     Ok(Some(SaleDetail {
         verdict: verdict(&sale, differs),
+        void: void(conn, &sale)?,
+        void_offer: void_offer(conn, &row)?,
         quantity: row.quantity,
         checkout: checkout(conn, &row)?,
         sold: content(&first),
@@ -51,11 +55,57 @@ fn content(request: &RequestRow) -> SaleContent {
         .unwrap_or_default()
 }
 
+fn void(conn: &Connection, sale: &SaleSummary) -> Result<Option<SaleVoid>> {
+    let (Some(row), Some(progress)) = (voids::get(conn, sale.sequence)?, sale.voided) else {
+        return Ok(None);
+    };
+    let name = |id: &str| -> Result<String> {
+        Ok(people::find(conn, id)?.map(|person| person.name).unwrap_or_default())
+    };
+    Ok(Some(SaleVoid {
+        progress,
+        returned: Money { minor: row.returned_minor, currency: sale.amount.currency.clone() },
+        voided_at: rfc3339(row.voided_at),
+        shift_id: format!("S{}", row.shift_number),
+        asked_by: name(&row.asked_by)?,
+        approved_by: name(&row.approved_by)?,
+        reason: row.reason,
+        operation_id: row.operation_id,
+        detail: row.detail,
+    }))
+}
+
+fn void_offer(conn: &Connection, sale: &sales::SaleRow) -> Result<VoidOffer> {
+    let money = |minor| Money { minor, currency: sale.currency.clone() };
+    let limit = Currency::parse(&sale.currency)
+        .map(|currency| void::limit_minor(Role::Manager, currency))
+        .unwrap_or_default();
+    let begins = entries::get(conn, sale.sequence)?.map(|entry| void::begins(&entry.state, sale.occurred_at));
+    let (returned, refused) = match voids::get(conn, sale.sequence)? {
+        Some(row) => (row.returned_minor, Some(ProblemCode::AlreadyVoided)),
+        None => (void::returned_minor(conn, sale)?, begins.and_then(std::result::Result::err)),
+    };
+    let refused = refused.or((returned > limit).then_some(ProblemCode::VoidLimit));
+    Ok(VoidOffer { returned: money(returned), limit: money(limit), refused })
+}
+
 fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
+    match sale.voided {
+        Some(VoidProgress::NeedsAttention) => return SaleVerdict::VoidRefused,
+        Some(
+            VoidProgress::Waiting
+            | VoidProgress::Queued
+            | VoidProgress::Sending
+            | VoidProgress::Confirmed
+            | VoidProgress::Local,
+        ) => return SaleVerdict::Voided,
+        None => {}
+    }
     match sale.state {
         SaleState::Accepted if differs => SaleVerdict::CountsWithDifference,
         SaleState::Accepted => SaleVerdict::Counts,
         SaleState::Discarded => SaleVerdict::DoesNotCount,
+        SaleState::Withdrawn => SaleVerdict::Voided,
         SaleState::InReview => SaleVerdict::AwaitsDecision,
         SaleState::NeedsAttention => match sale.reason {
             Some(SaleReason::ValidationFailed | SaleReason::Refused) => SaleVerdict::AwaitsCorrection,
@@ -94,6 +144,19 @@ fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<
     for attempt in tried.into_iter().rev() {
         let runs = sale.state == SaleState::Sending && Some(attempt.started_at) == newest;
         entries.push((attempt.finished_at.unwrap_or(attempt.started_at), tried_entry(attempt, runs)));
+    }
+    for attempt in voids::attempts_of(conn, sale.sequence, ATTEMPTS_SHOWN)?.into_iter().rev() {
+        let at = attempt.finished_at.unwrap_or(attempt.started_at);
+        // What YUPY confirmed is told by the audit.
+        if attempt.outcome.as_deref() == Some("accepted") {
+            continue;
+        }
+        let happened = if attempt.outcome.is_some() {
+            Happening::VoidAttemptEnded
+        } else {
+            Happening::VoidAttemptCutOff
+        };
+        entries.push((at, TimelineEntry { happened, ..tried_entry(attempt, false) }));
     }
     entries.extend(
         print_jobs::printed_at(conn, sale.sequence, EVENTS_SHOWN)?
@@ -161,6 +224,12 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
         "sale_missing_at_yupy" => Happening::MissingAtYupy,
         "identity_collision" => Happening::IdentityCollision,
         "stored_body_changed" => Happening::BodyChanged,
+        "sale_voided" => {
+            detail = text("operation_id");
+            Happening::Voided
+        }
+        "void_confirmed" => Happening::VoidConfirmed,
+        "void_retried" => Happening::VoidRetried,
         "ticket_printed_again" => Happening::CopyAsked,
         other => {
             detail = Some(other.to_owned());

@@ -32,6 +32,8 @@ pub mod store;
 mod till;
 pub mod transport;
 pub mod view;
+mod void;
+pub mod voiding;
 mod witness;
 
 pub use pins::PinCost;

@@ -69,13 +69,36 @@ pub enum QueueReason {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    Queued { attempts: u32, due: Millis, doubt: Doubt, reason: QueueReason },
-    Sending { attempts: u32, since: Millis, doubt: Doubt },
-    Accepted { yupy_transaction_id: String },
-    InReview { attempts: u32 },
-    NeedsAttention { attempts: u32, reason: AttentionReason },
-    OnHold { attempts: u32, due: Millis },
-    Discarded { duplicate_of: String },
+    Queued {
+        attempts: u32,
+        due: Millis,
+        doubt: Doubt,
+        reason: QueueReason,
+    },
+    Sending {
+        attempts: u32,
+        since: Millis,
+        doubt: Doubt,
+    },
+    Accepted {
+        yupy_transaction_id: String,
+    },
+    InReview {
+        attempts: u32,
+    },
+    NeedsAttention {
+        attempts: u32,
+        reason: AttentionReason,
+    },
+    OnHold {
+        attempts: u32,
+        due: Millis,
+    },
+    Discarded {
+        duplicate_of: String,
+    },
+    /// Its money was given back before YUPY had it; there is nothing to send any more.
+    Withdrawn,
 }
 
 impl State {
@@ -88,7 +111,7 @@ impl State {
             | Self::InReview { attempts }
             | Self::NeedsAttention { attempts, .. }
             | Self::OnHold { attempts, .. } => *attempts,
-            Self::Accepted { .. } | Self::Discarded { .. } => 0,
+            Self::Accepted { .. } | Self::Discarded { .. } | Self::Withdrawn => 0,
         }
     }
 }
@@ -117,6 +140,8 @@ pub enum Event {
     Corrected,
     /// YUPY took a version of the sale that was given up here meanwhile: its answer was late.
     AcceptedEarlier { yupy_transaction_id: String },
+    /// The sale was voided here, and YUPY has not taken it.
+    Withdrawn,
 }
 
 /// What else the transaction does.
@@ -178,7 +203,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
-            | Event::Corrected => None,
+            | Event::Corrected
+            | Event::Withdrawn => None,
         },
         State::Sending { attempts, doubt, .. } => match event {
             Event::Answered { verdict, roll } => answered(*attempts, *doubt, verdict, *roll, now, policy),
@@ -199,7 +225,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
-            | Event::Corrected => None,
+            | Event::Corrected
+            | Event::Withdrawn => None,
         },
         State::InReview { attempts } => match event {
             Event::DecidedDifferent => Step::to(State::Queued {
@@ -221,6 +248,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             Event::DecidedSame { duplicate_of } => {
                 Step::to(State::Discarded { duplicate_of: duplicate_of.clone() })
             }
+            Event::Withdrawn => Step::to(State::Withdrawn),
             Event::AcceptedEarlier { yupy_transaction_id } => {
                 Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
             }
@@ -255,7 +283,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
-            | Event::Corrected => None,
+            | Event::Corrected
+            | Event::Withdrawn => None,
         },
         State::Accepted { .. } => match event {
             Event::MissingAtYupy => Step::to(State::Queued {
@@ -273,7 +302,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::Corrected
-            | Event::AcceptedEarlier { .. } => None,
+            | Event::AcceptedEarlier { .. }
+            | Event::Withdrawn => None,
         },
         State::NeedsAttention { attempts, reason } => match event {
             Event::Corrected if reason.is_about_the_content() => Step::to(State::Queued {
@@ -282,6 +312,7 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
                 doubt: Doubt::None,
                 reason: QueueReason::Corrected,
             }),
+            Event::Withdrawn if reason.is_about_the_content() => Step::to(State::Withdrawn),
             Event::AcceptedEarlier { yupy_transaction_id } => {
                 Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
             }
@@ -294,7 +325,24 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedDifferent
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
-            | Event::Corrected => None,
+            | Event::Corrected
+            | Event::Withdrawn => None,
+        },
+        State::Withdrawn => match event {
+            Event::AcceptedEarlier { yupy_transaction_id } => {
+                Step::to(State::Accepted { yupy_transaction_id: yupy_transaction_id.clone() })
+            }
+            Event::Claimed
+            | Event::Answered { .. }
+            | Event::BodyChanged
+            | Event::Restarted
+            | Event::Hastened
+            | Event::GuardFired
+            | Event::DecidedDifferent
+            | Event::DecidedSame { .. }
+            | Event::MissingAtYupy
+            | Event::Corrected
+            | Event::Withdrawn => None,
         },
         State::Discarded { .. } => match event {
             Event::Claimed
@@ -307,7 +355,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::AcceptedEarlier { .. } => None,
+            | Event::AcceptedEarlier { .. }
+            | Event::Withdrawn => None,
         },
     }
 }

@@ -65,8 +65,11 @@ pub async fn run(parts: &Parts, reason: ReconciliationReason) -> Result<(), Prob
     let (run_id, mut cursor) = (begun.run_id, begun.cursor);
     loop {
         let ListAnswer { items, next } = page(&*parts.transport, &parts.device_id, cursor.as_deref()).await?;
-        let device_id = parts.device_id.clone();
-        parts.db.write(move |conn| Ok::<_, Problem>(compare(conn, run_id, &device_id, &items)?)).await?;
+        let (device_id, context, now) = (parts.device_id.clone(), parts.context.clone(), parts.now());
+        parts
+            .db
+            .write(move |conn| Ok::<_, Problem>(compare(conn, &context, run_id, &device_id, &items, now)?))
+            .await?;
         match next {
             // A list that goes round in circles has no end.
             Some(next) if cursor.as_ref() == Some(&next) => return Err(ProblemCode::NotYupy.into()),
@@ -116,7 +119,14 @@ async fn page(
 }
 
 /// Notes what of a page is ours, and what is not as we have it.
-fn compare(conn: &Connection, run_id: i64, device_id: &DeviceId, items: &[Item]) -> rusqlite::Result<()> {
+fn compare(
+    conn: &Connection,
+    context: &Context,
+    run_id: i64,
+    device_id: &DeviceId,
+    items: &[Item],
+    now: Millis,
+) -> rusqlite::Result<()> {
     let (mut compared, mut of_others) = (0, 0);
     for item in items {
         compared += 1;
@@ -144,6 +154,12 @@ fn compare(conn: &Connection, run_id: i64, device_id: &DeviceId, items: &[Item])
         let entry = entries::get(conn, sale.sequence)?;
         let kind = if !is_equal {
             FindingKind::AmountDiffers
+        } else if entry.as_ref().is_some_and(|entry| entry.state == State::Withdrawn) {
+            // It arrived after all. Its money is back with the customer, so its void follows it.
+            let yupy_transaction_id = item.yupy_transaction_id.clone();
+            let event = Event::AcceptedEarlier { yupy_transaction_id };
+            settle::apply(conn, context, sale.sequence, &event, None, now)?;
+            continue;
         } else if entry.is_some_and(|entry| matches!(entry.state, State::Discarded { .. })) {
             FindingKind::DiscardedHere
         } else {

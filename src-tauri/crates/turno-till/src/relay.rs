@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use turno_sqlite::{Database, WriteError};
@@ -16,12 +17,14 @@ use crate::random::{SharedEntropy, roll};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::outbox as entries;
+use crate::store::voids;
 use crate::transport::SharedTransport;
 use crate::view::ConnectionState;
 
 mod flight;
 mod line;
 mod ping;
+mod void_flight;
 use flight::Flown;
 pub use line::{Change, Line, Permit};
 use ping::Ponged;
@@ -157,6 +160,12 @@ struct Driver {
     paused_since: watch::Receiver<Option<Millis>>,
 }
 
+/// What goes out on the line.
+enum Errand {
+    Sale(flight::Flight),
+    Void(void_flight::VoidFlight),
+}
+
 /// What came back from the line.
 enum Landed {
     Sale(Flown),
@@ -214,9 +223,14 @@ impl Driver {
             }
             Ok(claimed) => {
                 let full = claimed.len() == places;
-                for flight in claimed {
+                for errand in claimed {
                     let parts = self.parts.clone();
-                    self.flights.spawn(async move { Landed::Sale(flight::fly(parts, flight).await) });
+                    self.flights.spawn(async move {
+                        Landed::Sale(match errand {
+                            Errand::Sale(flight) => flight::fly(parts, flight).await,
+                            Errand::Void(flight) => void_flight::fly(parts, flight).await,
+                        })
+                    });
                 }
                 self.changed();
                 if full { LONGEST_SLEEP } else { self.next_due(now).await }
@@ -229,22 +243,26 @@ impl Driver {
         }
     }
 
-    async fn claim(
-        &self,
-        places: usize,
-        until: Millis,
-    ) -> Result<Vec<flight::Flight>, WriteError<rusqlite::Error>> {
+    async fn claim(&self, places: usize, until: Millis) -> Result<Vec<Errand>, WriteError<rusqlite::Error>> {
         // Most wake-ups find nothing; those cost a read, not a commit.
-        let anything = self.parts.db.read(entries::next_due).await;
+        let anything = self.parts.db.read(next_due).await;
         if anything.is_ok_and(|due| due.is_none_or(|due| due > until)) {
             return Ok(Vec::new());
         }
         let (context, now) = (self.parts.context.clone(), self.now());
-        self.parts.db.write(move |conn| flight::claim(conn, &context, places, until, now)).await
+        self.parts
+            .db
+            .write(move |conn| {
+                // Voids first: a seat that was sold again must not look like a duplicate of the sale that was taken back.
+                let voids = void_flight::claim(conn, &context, places, until, now)?;
+                let sales = flight::claim(conn, &context, places - voids.len(), until, now)?;
+                Ok(voids.into_iter().map(Errand::Void).chain(sales.into_iter().map(Errand::Sale)).collect())
+            })
+            .await
     }
 
     async fn next_due(&self, now: Millis) -> Duration {
-        match self.parts.db.read(entries::next_due).await {
+        match self.parts.db.read(next_due).await {
             Ok(Some(due)) if due > now.saturating_add(self.parts.context.policy.longest_wait_ms()) => {
                 self.hasten().await;
                 Duration::ZERO
@@ -374,6 +392,12 @@ impl Driver {
     fn changed(&self) {
         self.parts.changes.send_modify(|version| *version += 1);
     }
+}
+
+/// When a sale or a void may be tried next.
+fn next_due(conn: &Connection) -> rusqlite::Result<Option<Millis>> {
+    let dues = [entries::next_due(conn)?, voids::next_due(conn)?];
+    Ok(dues.into_iter().flatten().min())
 }
 
 /// From now until then, at least a moment and at most [`LONGEST_SLEEP`].

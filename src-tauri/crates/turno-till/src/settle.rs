@@ -17,6 +17,7 @@ use crate::store::questions::Arrival;
 use crate::store::requests::{NewRequest, RequestKind};
 use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
 use crate::view::EpochReason;
+use crate::{void, voiding};
 
 /// What every step needs to know and none may change.
 #[derive(Clone)]
@@ -68,12 +69,25 @@ pub fn apply(
         }
     }
     entries::update(conn, &next, detail, now)?;
+    // Whoever has the money back is asked nothing more, and nothing of it is to be corrected.
+    if is_refused_or_questioned(&next.state) && void::waits_for(conn, sequence)? {
+        return apply(conn, context, sequence, &Event::Withdrawn, detail, now)
+            .map(|settled| settled.map(|settled| Settled { pause, ..settled }));
+    }
+    if *event == Event::MissingAtYupy {
+        void::follow(conn, context, sequence, &voiding::Event::SaleLost, now)?;
+    }
     match &next.state {
         State::Accepted { yupy_transaction_id } => {
             let differs = brings_other_content(event);
             entries::set_differs(conn, sequence, differs)?;
             let data = json!({ "yupy_transaction_id": yupy_transaction_id, "differs": differs });
             note(conn, sequence, Happened::SaleAccepted, data, now)?;
+            void::follow(conn, context, sequence, &voiding::Event::SaleAccepted, now)?;
+        }
+        State::Withdrawn => {
+            questions::close_open_of(conn, sequence)?;
+            void::follow(conn, context, sequence, &voiding::Event::SaleWithdrawn, now)?;
         }
         State::NeedsAttention { reason: AttentionReason::StoredBodyChanged, .. } => {
             note(conn, sequence, Happened::StoredBodyChanged, json!({}), now)?;
@@ -131,6 +145,20 @@ pub fn answered(
     apply(conn, context, sequence, &event, detail, now)
 }
 
+/// Whether YUPY wants something of people before it takes the sale.
+fn is_refused_or_questioned(state: &State) -> bool {
+    match state {
+        State::InReview { .. } => true,
+        State::NeedsAttention { reason, .. } => reason.is_about_the_content(),
+        State::Queued { .. }
+        | State::Sending { .. }
+        | State::Accepted { .. }
+        | State::OnHold { .. }
+        | State::Discarded { .. }
+        | State::Withdrawn => false,
+    }
+}
+
 /// Whether what YUPY accepted is another version of the sale than the newest one here.
 fn brings_other_content(event: &Event) -> bool {
     match event {
@@ -145,7 +173,8 @@ fn brings_other_content(event: &Event) -> bool {
         | Event::DecidedDifferent
         | Event::DecidedSame { .. }
         | Event::MissingAtYupy
-        | Event::Corrected => false,
+        | Event::Corrected
+        | Event::Withdrawn => false,
     }
 }
 
@@ -256,7 +285,8 @@ fn note(
 /// with the same key. Run once at start.
 pub fn restart(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
     let beyond = now.saturating_add(context.policy.longest_wait_ms());
-    apply_to_each(conn, context, entries::interrupted(conn, beyond)?, &Event::Restarted, now)
+    apply_to_each(conn, context, entries::interrupted(conn, beyond)?, &Event::Restarted, now)?;
+    void::restart(conn, context, now)
 }
 
 /// Whatever YUPY had asked about is looked up and, if need be, asked anew: in another state of this folder a manager may
@@ -268,7 +298,8 @@ pub fn ask_anew(conn: &Connection, context: &Context, now: Millis) -> Result<()>
 
 /// Makes every waiting sale due now: a person asked, or the line came back.
 pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
-    apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)
+    apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)?;
+    void::hasten(conn, context, now)
 }
 
 /// A row that cannot be understood stops its own sale and neither the others nor the till's start.

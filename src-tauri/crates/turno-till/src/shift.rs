@@ -21,7 +21,7 @@ mod report;
 
 pub use close::{close, is_closed};
 pub use layout::lines;
-pub use movement::{Mover, move_cash, refund};
+pub use movement::{Mover, give_back, move_cash, refund};
 pub use pdf::{COLUMNS as PDF_COLUMNS, document as pdf};
 pub use report::{last_closing, past, report};
 
@@ -81,7 +81,7 @@ impl Sold {
                 "accepted" => &mut sold.accepted,
                 "queued" | "sending" => &mut sold.pending,
                 "in_review" | "needs_attention" | "on_hold" => &mut sold.attention,
-                "discarded" => &mut sold.discarded,
+                "discarded" | "withdrawn" => &mut sold.discarded,
                 other => return Err(unreadable("outbox.state", other)),
             };
             *part = plus(*part, *tally)?;
@@ -156,8 +156,7 @@ impl Figures {
     ) -> rusqlite::Result<Self> {
         let number = shift.shift_number;
         let states = figures::by_state(conn, number)?;
-        // Nothing can be given back yet within a shift.
-        let returned = Tally::default();
+        let returned = figures::returned(conn, number)?;
         let routes = figures::by_route(conn, number)?;
         let name = |code: String| catalog.route_name(&code).map_or(code, str::to_owned);
         Ok(Self {

@@ -28,10 +28,11 @@ pub mod requests;
 pub mod sales;
 pub mod shifts;
 pub mod summaries;
+pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 9] = [
+const MIGRATIONS: [Migration; 10] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -45,6 +46,7 @@ const MIGRATIONS: [Migration; 9] = [
     Migration { version: 7, name: "shift", sql: include_str!("../migrations/0007_shift.sql") },
     Migration { version: 8, name: "corrections", sql: include_str!("../migrations/0008_corrections.sql") },
     Migration { version: 9, name: "people", sql: include_str!("../migrations/0009_people.sql") },
+    Migration { version: 10, name: "voids", sql: include_str!("../migrations/0010_voids.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -61,6 +61,12 @@ impl Request {
         Self::get(format!("/v1/transactions?device_id={}&limit={limit}{after}", encoded(device_id)))
     }
 
+    /// Asks for the void of a transaction (contract §2).
+    #[must_use]
+    pub fn void(yupy_transaction_id: &str, body: Vec<u8>) -> Self {
+        Self::post(format!("/v1/transactions/{}/void", encoded(yupy_transaction_id)), body)
+    }
+
     #[must_use]
     pub fn post(path: impl Into<String>, body: Vec<u8>) -> Self {
         Self { method: Method::Post, body: Some(body), ..Self::get(path) }

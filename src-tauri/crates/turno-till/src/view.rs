@@ -13,14 +13,16 @@ mod people;
 mod printing;
 mod reconciliation;
 mod request;
+mod shift;
+mod void;
 pub use appearance::*;
 pub use detail::*;
 pub use people::*;
 pub use printing::*;
-mod shift;
 pub use reconciliation::*;
 pub use request::*;
 pub use shift::*;
+pub use void::*;
 
 /// An amount for display: minor units (céntimos) of an ISO 4217 currency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
@@ -187,6 +189,7 @@ pub enum SaleState {
     NeedsAttention,
     OnHold,
     Discarded,
+    Withdrawn,
 }
 
 /// Why a sale is where it is; the screen has a sentence for each.
@@ -223,6 +226,7 @@ pub enum SaleReason {
     Refused,
     ReconciliationRequired,
     SameSale,
+    Withdrawn,
 }
 
 /// A sale in a list.
@@ -248,6 +252,10 @@ pub struct SaleSummary {
     pub attempts: u32,
     pub next_attempt_at: Option<String>,
     pub yupy_transaction_id: Option<String>,
+    /// How far YUPY knows that the sale was voided; null when it was not.
+    pub voided: Option<VoidProgress>,
+    /// What was given back for it.
+    pub returned: Option<Money>,
 }
 
 /// A page of sales; `next` is the cursor for the following page, null at the end.
@@ -670,12 +678,15 @@ pub enum ProblemCode {
     /// `detail` is what of them: `columns`, `address`, `path` or `footer`.
     PrinterSettingsInvalid,
     // amending
-    /// The sale is not one that a correction can help.
     NotCorrectable,
-    /// It was corrected or answered since it was shown.
     SaleChanged,
     /// `detail` is the member that cannot be sent as it is.
     TextInvalid,
+    AlreadyVoided,
+    VoidAwaitsDecision,
+    VoidNotPossible,
+    /// `detail` is the most that this person may give back, e.g. `PEN 1000.00`.
+    VoidLimit,
     // anything else
     NotFound,
     NotAllowedNow,

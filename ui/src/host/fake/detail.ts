@@ -1,5 +1,6 @@
 /** A sale of the in-memory till with everything that is known of it. */
 import type { Happening } from '../../bindings/Happening';
+import type { ProblemCode } from '../../bindings/ProblemCode';
 import type { SaleContent } from '../../bindings/SaleContent';
 import type { SaleDetail } from '../../bindings/SaleDetail';
 import type { SaleSummary } from '../../bindings/SaleSummary';
@@ -12,7 +13,9 @@ export const correctable = ({ state, reason }: SaleSummary) =>
   state === 'needs_attention' && (reason === 'validation_failed' || reason === 'refused');
 
 export function detailOf(sold: Sold): SaleDetail {
-  const { summary, corrections, offer } = sold;
+  const { summary, corrections, offer, given } = sold;
+  const paid = soles(summary.amount.minor - (summary.amount.minor % 10));
+  const refused = notVoidable(sold);
   const first: SaleContent = {
     buyer_name: summary.buyer_name,
     route: summary.route,
@@ -25,7 +28,22 @@ export function detailOf(sold: Sold): SaleDetail {
   };
   return {
     sale: summary,
-    verdict: verdict(summary),
+    verdict: summary.voided === null ? verdict(summary) : 'voided',
+    void:
+      given && summary.voided
+        ? {
+            progress: summary.voided,
+            returned: given.returned,
+            voided_at: given.at,
+            shift_id: summary.shift_id,
+            asked_by: given.asked_by,
+            approved_by: given.approved_by,
+            reason: given.reason,
+            operation_id: 'f0e1',
+            detail: null,
+          }
+        : null,
+    void_offer: { returned: paid, limit: soles(100_000), refused },
     quantity: Math.max(1, Math.round(summary.amount.minor / offer.price.minor)),
     checkout: {
       draft_id: 'draft',
@@ -46,10 +64,18 @@ export function detailOf(sold: Sold): SaleDetail {
   };
 }
 
+function notVoidable({ summary, given }: Sold): ProblemCode | null {
+  if (given) return 'already_voided';
+  if (summary.state === 'in_review') return 'void_awaits_decision';
+  return summary.state === 'discarded' ? 'void_not_possible' : null;
+}
+
 function verdict({ state, standing, reason }: SaleSummary): SaleVerdict {
   switch (state) {
     case 'accepted':
       return 'counts';
+    case 'withdrawn':
+      return 'voided';
     case 'discarded':
       return 'does_not_count';
     case 'in_review':
@@ -63,7 +89,7 @@ function verdict({ state, standing, reason }: SaleSummary): SaleVerdict {
   }
 }
 
-function timeline({ summary, corrections }: Sold): TimelineEntry[] {
+function timeline({ summary, corrections, given }: Sold): TimelineEntry[] {
   const at = (time: string, happened: Happening, more: Partial<TimelineEntry> = {}): TimelineEntry => ({
     at: time,
     happened,
@@ -81,5 +107,6 @@ function timeline({ summary, corrections }: Sold): TimelineEntry[] {
   for (const { at: time, by, reason } of corrections)
     entries.push(at(time, 'corrected', { person: by, reason, detail: 'buyer_name' }));
   if (summary.state === 'accepted') entries.push(at(summary.occurred_at, 'accepted'));
+  if (given) entries.push(at(given.at, 'voided', { person: given.approved_by, reason: given.reason }));
   return entries;
 }

@@ -20,6 +20,7 @@ import {
   secondsApart,
   stamp,
   type Correction,
+  type GivenBack,
   type Sold,
 } from './sales';
 
@@ -84,12 +85,14 @@ export class FakeRelay {
 
   /** The newest sale of a seat. */
   soldSeat(offerId: string, seat: string): SaleSummary | null {
-    const sold = this.#sold.findLast((one) => one.offer.offer_id === offerId && one.summary.seat === seat);
+    const sold = this.#sold.findLast(
+      (one) => one.offer.offer_id === offerId && one.summary.seat === seat && one.given === null,
+    );
     return sold?.summary ?? null;
   }
 
   seatsSold(offerId: string): number {
-    return this.#sold.filter((one) => one.offer.offer_id === offerId).length;
+    return this.#sold.filter((one) => one.offer.offer_id === offerId && one.given === null).length;
   }
 
   queue(summary: SaleSummary, offer: Offer): void {
@@ -100,6 +103,7 @@ export class FakeRelay {
       confirming: false,
       timer: null,
       corrections: [],
+      given: null,
     };
     this.#sold.push(sold);
     sold.timer = setTimeout(() => this.#attempt(sold), 0);
@@ -145,6 +149,22 @@ export class FakeRelay {
     const sold = this.#sold.find(({ summary }) => summary.external_transaction_id === id);
     if (!sold) throw refusal('not_found');
     return sold;
+  }
+
+  void(sold: Sold, given: GivenBack): void {
+    sold.given = given;
+    const { state } = sold.summary;
+    if (state === 'needs_attention') {
+      this.#update(sold, {
+        state: 'withdrawn',
+        reason: 'withdrawn',
+        voided: 'local',
+        returned: given.returned,
+      });
+      return;
+    }
+    this.#update(sold, { voided: state === 'accepted' ? 'queued' : 'waiting', returned: given.returned });
+    if (state === 'accepted') this.#confirmVoid(sold);
   }
 
   correct(sold: Sold, correction: Correction): void {
@@ -223,6 +243,12 @@ export class FakeRelay {
       reason: null,
       yupy_transaction_id: `yt_${sold.summary.external_transaction_id.slice(-4)}`,
     });
+    if (sold.given) this.#confirmVoid(sold);
+  }
+
+  #confirmVoid(sold: Sold): void {
+    this.#update(sold, { voided: 'sending' });
+    setTimeout(() => this.#update(sold, { voided: 'confirmed' }), this.#answerTime);
   }
 
   #ask(sold: Sold, earlier: Sold): void {

@@ -1,4 +1,5 @@
 /** The sales of the in-memory till, and how they are listed. */
+import type { Money } from '../../bindings/Money';
 import type { Offer } from '../../bindings/Offer';
 import type { Problem } from '../../bindings/Problem';
 import type { ProblemCode } from '../../bindings/ProblemCode';
@@ -21,6 +22,16 @@ export type Sold = {
   confirming: boolean;
   timer: ReturnType<typeof setTimeout> | null;
   readonly corrections: Correction[];
+  given: GivenBack | null;
+};
+
+/** What was given back for a sale. */
+export type GivenBack = {
+  returned: Money;
+  at: string;
+  asked_by: string;
+  approved_by: string;
+  reason: string;
 };
 
 /** What a manager changed, when and why. */
@@ -35,7 +46,8 @@ export function refusal(code: ProblemCode, detail: string | null = null): Proble
   return Object.assign(new Error(code), { code, detail });
 }
 
-export const isUnsettled = ({ state }: SaleSummary) => state !== 'accepted' && state !== 'discarded';
+export const isUnsettled = ({ state }: SaleSummary) =>
+  state !== 'accepted' && state !== 'discarded' && state !== 'withdrawn';
 
 export function page(sales: SaleSummary[], isAfter: (sale: SaleSummary) => boolean): SalePage {
   const rest = sales.filter(isAfter);

@@ -312,6 +312,23 @@ export class FakeTill implements Host {
   saleDetail: Host['saleDetail'] = ({ external_transaction_id }) =>
     this.#answer('sale_detail', () => detailOf(this.#relay.find(external_transaction_id)));
 
+  voidSale: Host['voidSale'] = ({ external_transaction_id, shown_returned_minor, ...approval }) =>
+    this.#answer('void_sale', () => {
+      const sold = this.#relay.find(external_transaction_id);
+      this.#approve(approval);
+      const { void_offer } = detailOf(sold);
+      if (void_offer.refused) throw refusal(void_offer.refused);
+      if (void_offer.returned.minor !== shown_returned_minor) throw refusal('sale_changed');
+      this.#relay.void(sold, {
+        returned: void_offer.returned,
+        at: stamp(),
+        asked_by: this.#seller.name,
+        approved_by: MANAGER.name,
+        reason: approval.reason,
+      });
+      return this.#frame();
+    });
+
   correctSale: Host['correctSale'] = ({ external_transaction_id, revision, content, ...approval }) =>
     this.#answer('correct_sale', () => {
       const sold = this.#relay.find(external_transaction_id);
@@ -459,6 +476,8 @@ export class FakeTill implements Host {
       attempts: 0,
       next_attempt_at: null,
       yupy_transaction_id: null,
+      voided: null,
+      returned: null,
     };
     this.#relay.queue(summary, offer);
     this.printer.sold(summary);

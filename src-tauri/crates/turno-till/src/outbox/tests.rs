@@ -71,6 +71,7 @@ fn events() -> Vec<Event> {
         Event::MissingAtYupy,
         Event::Corrected,
         Event::AcceptedEarlier { yupy_transaction_id: "ypt-2".to_owned() },
+        Event::Withdrawn,
     ];
     all.extend(verdicts().into_iter().map(|verdict| Event::Answered { verdict, roll: u32::MAX }));
     all
@@ -89,6 +90,7 @@ fn states() -> Vec<State> {
         State::NeedsAttention { attempts: 3, reason: AttentionReason::Refused },
         State::OnHold { attempts: 3, due: NOW + 9_000 },
         State::Discarded { duplicate_of: "ypt-0".to_owned() },
+        State::Withdrawn,
     ]);
     all
 }
@@ -112,6 +114,7 @@ fn state_in_words(state: &State) -> String {
         State::NeedsAttention { attempts, reason } => format!("needs attention after {attempts}: {reason:?}"),
         State::OnHold { attempts, due } => format!("on hold after {attempts}, due {:+}", seconds(due)),
         State::Discarded { duplicate_of } => format!("discarded for {duplicate_of}"),
+        State::Withdrawn => "withdrawn".to_owned(),
     }
 }
 
@@ -127,6 +130,7 @@ fn event_in_words(event: &Event) -> String {
         Event::MissingAtYupy => "missing at YUPY".to_owned(),
         Event::Corrected => "corrected".to_owned(),
         Event::AcceptedEarlier { .. } => "an earlier version accepted".to_owned(),
+        Event::Withdrawn => "withdrawn".to_owned(),
         Event::Answered { verdict, .. } => match verdict {
             Verdict::Accepted(_) => "accepted".to_owned(),
             Verdict::Wait { cause, retry_after_ms: None } => format!("wait {cause:?}"),
@@ -181,7 +185,7 @@ fn the_whole_table() {
         restarted                                 queued after 3, due +9: Waiting(TimedOut)
         hastened                                  queued after 3, due +0: Waiting(TimedOut)
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
     sending number 3 since -9
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         an earlier version accepted               accepted as ypt-2
@@ -210,14 +214,14 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn
     queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         hastened                                  queued after 3, due +0, unconfirmed: Waiting(TimedOut)
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
     sending number 3 since -9, unconfirmed
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         an earlier version accepted               accepted as ypt-2
@@ -246,19 +250,21 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn
     accepted as ypt-1
         missing at YUPY                           queued after 0, due +0: MissingAtYupy
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, corrected, an earlier version accepted, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, corrected, an earlier version accepted, withdrawn, any answer
     in review after 3
         guard fired                               queued after 3, due +0, unconfirmed: InterruptedByRestart + first request
         decided: different                        queued after 3, due +0: Confirming
         decided: same                             discarded for ypt-0
         an earlier version accepted               accepted as ypt-2
+        withdrawn                                 withdrawn
         = claimed, body changed, restarted, hastened, missing at YUPY, corrected, any answer
     needs attention after 3: Refused
         corrected                                 queued after 3, due +0: Corrected
         an earlier version accepted               accepted as ypt-2
+        withdrawn                                 withdrawn
         = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
     on hold after 3, due +9
         claimed                                   sending number 4 since +0, unconfirmed
@@ -266,16 +272,19 @@ fn the_whole_table() {
         restarted                                 on hold after 3, due +9
         hastened                                  on hold after 3, due +0
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
     discarded for ypt-0
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, an earlier version accepted, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, an earlier version accepted, withdrawn, any answer
+    withdrawn
+        an earlier version accepted               accepted as ypt-2
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
     ");
 }
 
 fn is_bare(event: &str) -> bool {
     let named = ["claimed", "body changed", "restarted", "guard fired", "hastened", "missing at YUPY"];
     named.contains(&event)
-        || ["decided", "corrected", "an earlier"].iter().any(|word| event.starts_with(word))
+        || ["decided", "corrected", "an earlier", "withdrawn"].iter().any(|word| event.starts_with(word))
 }
 
 fn attempts_of(state: &State) -> Option<u32> {
@@ -285,7 +294,7 @@ fn attempts_of(state: &State) -> Option<u32> {
         | State::InReview { attempts }
         | State::NeedsAttention { attempts, .. }
         | State::OnHold { attempts, .. } => Some(*attempts),
-        State::Accepted { .. } | State::Discarded { .. } => None,
+        State::Accepted { .. } | State::Discarded { .. } | State::Withdrawn => None,
     }
 }
 
@@ -296,7 +305,8 @@ fn due_of(state: &State) -> Option<Millis> {
         | State::Accepted { .. }
         | State::InReview { .. }
         | State::NeedsAttention { .. }
-        | State::Discarded { .. } => None,
+        | State::Discarded { .. }
+        | State::Withdrawn => None,
     }
 }
 
@@ -307,7 +317,8 @@ fn is_in_doubt(state: &State) -> bool {
         | State::InReview { .. }
         | State::NeedsAttention { .. }
         | State::OnHold { .. }
-        | State::Discarded { .. } => false,
+        | State::Discarded { .. }
+        | State::Withdrawn => false,
     }
 }
 
@@ -330,7 +341,7 @@ fn any_state() -> impl Strategy<Value = State> {
             State::InReview { .. } => State::InReview { attempts },
             State::NeedsAttention { reason, .. } => State::NeedsAttention { attempts, reason },
             State::OnHold { .. } => State::OnHold { attempts, due: at },
-            settled @ (State::Accepted { .. } | State::Discarded { .. }) => settled,
+            settled @ (State::Accepted { .. } | State::Discarded { .. } | State::Withdrawn) => settled,
         },
     )
 }
@@ -377,13 +388,15 @@ proptest! {
             "but that YUPY has lost what it had accepted"
         );
         if let State::NeedsAttention { reason, .. } = &state {
-            let corrected = event == Event::Corrected && reason.is_about_the_content();
-            prop_assert!(corrected || late, "only a person puts right what YUPY refused, or its own late word");
+            let person = matches!(event, Event::Corrected | Event::Withdrawn) && reason.is_about_the_content();
+            prop_assert!(person || late, "only a person puts right what YUPY refused, or its own late word");
         }
+        prop_assert!(late || state != State::Withdrawn, "only YUPY's late word brings a withdrawn sale back");
+        prop_assert_eq!(next == State::Withdrawn, event == Event::Withdrawn);
         let decided = matches!(event, Event::DecidedDifferent | Event::DecidedSame { .. });
         prop_assert_eq!(
             decided || event == Event::GuardFired,
-            matches!(state, State::InReview { .. }) && !late,
+            matches!(state, State::InReview { .. }) && !late && event != Event::Withdrawn,
             "only a person decides, only when asked"
         );
         prop_assert_eq!(

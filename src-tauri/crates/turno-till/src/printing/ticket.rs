@@ -133,6 +133,9 @@ fn tender(method: &str) -> String {
 /// Where the sale is, at the moment of printing.
 fn standing(facts: &Facts) -> String {
     let at = local(facts.printed_at);
+    if facts.summary.voided.is_some() {
+        return format!("Al imprimir, {at}: anulada, el dinero se devolvió");
+    }
     match (facts.summary.state, facts.summary.standing) {
         (SaleState::Discarded, _) => format!("Al imprimir, {at}: sin efecto, es la misma venta que otra"),
         (_, Standing::Confirmed) => format!("Al imprimir, {at}: confirmada por YUPY"),

@@ -197,6 +197,7 @@ fn became(state: SaleState) -> &'static str {
     match state {
         SaleState::Accepted => "confirmada",
         SaleState::Discarded => "descartada",
+        SaleState::Withdrawn => "anulada",
         SaleState::Queued | SaleState::Sending => "por enviar",
         SaleState::InReview | SaleState::NeedsAttention | SaleState::OnHold => "por revisar",
     }

@@ -101,8 +101,25 @@ pub fn refund(
     reason: &str,
     now: Millis,
 ) -> Result<(), Problem> {
-    let Some(shift) = shifts::current_number(conn)? else { return Ok(()) };
-    if shift == sale.shift_number || amount.minor() <= 0 {
+    match shifts::current_number(conn)? {
+        Some(shift) if shift != sale.shift_number => {
+            give_back(conn, shift, manager, sale, amount, reason, now)
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Money of a sale came out of the drawer of this shift.
+pub fn give_back(
+    conn: &Connection,
+    shift: u32,
+    manager: &Person,
+    sale: &SaleRow,
+    amount: Money,
+    reason: &str,
+    now: Millis,
+) -> Result<(), Problem> {
+    if amount.minor() <= 0 {
         return Ok(());
     }
     let approver = manager.person_id.clone();

@@ -52,6 +52,12 @@ pub enum Event {
     SaleCorrected,
     /// A manager had a refused sale sent again as it is.
     SaleSentAgain,
+    /// A sale's money was given back.
+    SaleVoided,
+    /// YUPY has voided the sale as well.
+    VoidConfirmed,
+    /// A manager had a void that YUPY refused tried again.
+    VoidRetried,
 }
 
 impl Event {
@@ -90,6 +96,9 @@ impl Event {
             Self::PrintAnswered => "print_answered",
             Self::SaleCorrected => "sale_corrected",
             Self::SaleSentAgain => "sale_sent_again",
+            Self::SaleVoided => "sale_voided",
+            Self::VoidConfirmed => "void_confirmed",
+            Self::VoidRetried => "void_retried",
         }
     }
 }

@@ -129,7 +129,7 @@ pub fn insert_unsettled(conn: &Connection, z_number: i64, shift_number: u32) -> 
     conn.execute(
         "INSERT INTO closing_unsettled (z_number, sequence, state)
          SELECT ?1, sequence, state FROM sales JOIN outbox USING (sequence)
-         WHERE shift_number = ?2 AND state NOT IN ('accepted', 'discarded')",
+         WHERE shift_number = ?2 AND state NOT IN ('accepted', 'discarded', 'withdrawn')",
         params![z_number, shift_number],
     )?;
     Ok(())
@@ -178,7 +178,7 @@ pub struct Moved {
 const MOVED: &str = "sales JOIN outbox USING (sequence)
          LEFT JOIN closing_unsettled AS open ON open.z_number = ?1 AND open.sequence = sales.sequence
      WHERE shift_number = ?2 AND (sales.sequence > ?3
-           OR (open.sequence IS NOT NULL) = (outbox.state IN ('accepted', 'discarded')))";
+           OR (open.sequence IS NOT NULL) = (outbox.state IN ('accepted', 'discarded', 'withdrawn')))";
 
 pub fn moved(conn: &Connection, closing: &ClosingRow, limit: usize) -> Result<Vec<Moved>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -17,7 +17,8 @@ pub struct Tally {
 }
 
 /// Sales of a shift with their state.
-const COUNTED: &str = "sales JOIN outbox USING (sequence) WHERE shift_number = ?1 AND state <> 'discarded'";
+const COUNTED: &str = "sales JOIN outbox USING (sequence) WHERE shift_number = ?1
+    AND state NOT IN ('discarded', 'withdrawn')";
 
 /// By where the sales are on their way: the outbox's own words.
 pub fn by_state(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
@@ -29,13 +30,22 @@ pub fn by_state(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
     )
 }
 
+/// Sales of a shift whose money was given back, at their price; those that YUPY never had are among the discarded.
+pub fn returned(conn: &Connection, shift: u32) -> Result<Tally> {
+    conn.prepare_cached(&format!(
+        "SELECT count(*), coalesce(sum(amount_minor), 0) FROM {COUNTED}
+             AND EXISTS (SELECT 1 FROM voids WHERE voids.sequence = sales.sequence)"
+    ))?
+    .query_row([shift], |row| Ok(Tally { count: row.get(0)?, minor: row.get(1)? }))
+}
+
 /// By how the customers paid.
 pub fn by_tender(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
     shares(
         conn,
         "SELECT payment_method, count(*), sum(amount_minor)
          FROM sales JOIN outbox USING (sequence) JOIN checkouts USING (draft_id)
-         WHERE sales.shift_number = ?1 AND state <> 'discarded'
+         WHERE sales.shift_number = ?1 AND state NOT IN ('discarded', 'withdrawn')
          GROUP BY payment_method ORDER BY sum(amount_minor) DESC, payment_method",
         shift,
     )

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use crate::answer::{AttentionReason, PauseCause, WaitCause};
 use crate::clock::Millis;
 use crate::outbox::{Doubt, QueueReason, State};
-use crate::store::{unreadable, words};
+use crate::store::{unreadable, voids, words};
 
 words!(WaitCause {
     WaitCause::NoNetwork => "no_network" = WaitCause::NoNetwork,
@@ -125,6 +125,7 @@ impl<'a> Columns<'a> {
                 reason: Some("same_sale"),
                 ..bare("discarded", None)
             },
+            State::Withdrawn => Self { reason: Some("withdrawn"), ..bare("withdrawn", None) },
         }
     }
 }
@@ -193,6 +194,7 @@ fn read(row: &Row<'_>) -> Result<Entry> {
         }
         "on_hold" => State::OnHold { attempts, due: row.get(4)? },
         "discarded" => State::Discarded { duplicate_of: row.get(8)? },
+        "withdrawn" => State::Withdrawn,
         other => return Err(unreadable("outbox.state", other)),
     };
     Ok(Entry { sequence: row.get(0)?, request_id: row.get(1)?, state })
@@ -269,7 +271,7 @@ pub fn waiting_since_later(conn: &Connection, now: Millis) -> Result<Vec<i64>> {
 /// How many of the sales up to this sequence are not settled.
 pub fn unsettled_up_to(conn: &Connection, sequence: i64) -> Result<u32> {
     conn.prepare_cached(
-        "SELECT count(*) FROM outbox WHERE state NOT IN ('accepted', 'discarded') AND sequence <= ?1",
+        "SELECT count(*) FROM outbox WHERE state NOT IN ('accepted', 'discarded', 'withdrawn') AND sequence <= ?1",
     )?
     .query_row([sequence], |row| row.get(0))
 }
@@ -287,13 +289,15 @@ pub fn counts(conn: &Connection) -> Result<Counts> {
         "SELECT count(*), count(*) FILTER (WHERE state = 'in_review'),
                 count(*) FILTER (WHERE state IN ('needs_attention', 'on_hold')),
                 count(*) FILTER (WHERE reason = 'identity_collision')
-         FROM outbox WHERE state NOT IN ('accepted', 'discarded')",
+         FROM outbox WHERE state NOT IN ('accepted', 'discarded', 'withdrawn')",
     )?
     .query_row([], |row| {
+        // A void that YUPY does not know of waits as its sale did.
+        let (voids, refused) = voids::counts(conn)?;
         Ok(Counts {
-            pending: row.get(0)?,
+            pending: row.get::<_, u32>(0)? + voids,
             in_review: row.get(1)?,
-            needs_attention: row.get(2)?,
+            needs_attention: row.get::<_, u32>(2)? + refused,
             identity_collision: row.get(3)?,
         })
     })

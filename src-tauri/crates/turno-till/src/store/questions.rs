@@ -182,6 +182,15 @@ pub fn close_open(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// The question about this sale does not count any more.
+pub fn close_open_of(conn: &Connection, sequence: i64) -> Result<()> {
+    conn.execute(
+        "UPDATE questions SET state = 'superseded' WHERE state = 'open' AND sequence = ?1",
+        [sequence],
+    )?;
+    Ok(())
+}
+
 /// Nobody answers more than this at a sitting; the rest follows.
 const OPEN_LIMIT: u32 = 200;
 

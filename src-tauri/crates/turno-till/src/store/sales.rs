@@ -201,6 +201,7 @@ pub fn around(
     conn.prepare_cached(&format!(
         "SELECT {columns} FROM sales JOIN outbox ON outbox.sequence = sales.sequence
          WHERE currency = ?1 AND amount_minor = ?2 AND occurred_at_ms BETWEEN ?3 AND ?4 AND state <> 'discarded'
+           AND NOT EXISTS (SELECT 1 FROM voids WHERE voids.sequence = sales.sequence)
          ORDER BY occurred_at_ms DESC LIMIT {COMPARED_LIMIT}"
     ))?
     .query_map(params![currency, amount_minor, from, to], read)?
@@ -212,7 +213,9 @@ pub fn seats_of(conn: &Connection, service: &str) -> Result<Vec<SaleRow>> {
     let columns = COLUMNS.replacen("sequence", "sales.sequence", 1);
     conn.prepare_cached(&format!(
         "SELECT {columns} FROM sales JOIN outbox ON outbox.sequence = sales.sequence
-         WHERE service = ?1 AND seat IS NOT NULL AND state <> 'discarded' ORDER BY sales.sequence DESC"
+         WHERE service = ?1 AND seat IS NOT NULL AND state <> 'discarded'
+           AND NOT EXISTS (SELECT 1 FROM voids WHERE voids.sequence = sales.sequence)
+         ORDER BY sales.sequence DESC"
     ))?
     .query_map([service], read)?
     .collect()

@@ -82,6 +82,7 @@ const CURRENT: &str =
         coalesce(sum(amount_minor), 0)
     FROM shifts LEFT JOIN sales ON sales.shift_number = shifts.shift_number
          AND (SELECT state FROM outbox WHERE outbox.sequence = sales.sequence) <> 'discarded'
+         AND NOT EXISTS (SELECT 1 FROM voids WHERE voids.sequence = sales.sequence)
     WHERE closed_at_ms IS NULL GROUP BY shifts.shift_number";
 
 /// The open shift with what was sold in it; a sale that turned out to be the same as another is not sold.
@@ -139,7 +140,7 @@ pub fn closed_before(conn: &Connection, before: u32, limit: u32) -> Result<Vec<(
 pub fn unsettled(conn: &Connection, shift_number: u32) -> Result<u32> {
     conn.prepare_cached(
         "SELECT count(*) FROM sales JOIN outbox USING (sequence)
-         WHERE shift_number = ?1 AND state NOT IN ('accepted', 'discarded')",
+         WHERE shift_number = ?1 AND state NOT IN ('accepted', 'discarded', 'withdrawn')",
     )?
     .query_row([shift_number], |row| row.get(0))
 }

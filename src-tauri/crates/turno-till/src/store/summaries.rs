@@ -4,23 +4,27 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use crate::clock::rfc3339;
 use crate::store::unreadable;
-use crate::view::{Money, SalePage, SaleReason, SaleState, SaleSummary, Standing};
+use crate::view::{Money, SalePage, SaleReason, SaleState, SaleSummary, Standing, VoidProgress};
 
 /// Rows on one page; two screens full.
 pub const PAGE: u32 = 50;
 
-const COLUMNS: &str = "sales.sequence, external_transaction_id, shift_number, description, route, seat, buyer_name,
-    amount_minor, currency, occurred_at_ms, people.name, state, outcome_unknown, outbox.reason, detail, attempts,
-    due_at_ms, yupy_transaction_id";
+const COLUMNS: &str = "sales.sequence, external_transaction_id, sales.shift_number, description, route, seat, buyer_name,
+    amount_minor, currency, occurred_at_ms, people.name, outbox.state, outcome_unknown, outbox.reason, outbox.detail,
+    outbox.attempts,
+    outbox.due_at_ms, yupy_transaction_id, voids.state, returned_minor";
 
 const TABLES: &str =
-    "sales JOIN outbox ON outbox.sequence = sales.sequence JOIN people ON people.person_id = sales.seller";
+    "sales JOIN outbox ON outbox.sequence = sales.sequence JOIN people ON people.person_id = sales.seller
+    LEFT JOIN voids ON voids.sequence = sales.sequence";
 
 fn read(row: &Row<'_>) -> Result<SaleSummary> {
     let state = state(&row.get::<_, String>(11)?)?;
     let outcome_unknown: bool = row.get(12)?;
     let reason: Option<String> = row.get(13)?;
     let due: Option<i64> = row.get(16)?;
+    let voided: Option<String> = row.get(18)?;
+    let currency: String = row.get(8)?;
     let shift: u32 = row.get(2)?;
     Ok(SaleSummary {
         sequence: row.get(0)?,
@@ -31,6 +35,8 @@ fn read(row: &Row<'_>) -> Result<SaleSummary> {
         seat: row.get(5)?,
         buyer_name: row.get(6)?,
         amount: Money { minor: row.get(7)?, currency: row.get(8)? },
+        returned: row.get::<_, Option<i64>>(19)?.map(|minor| Money { minor, currency: currency.clone() }),
+        voided: voided.as_deref().map(progress).transpose()?,
         occurred_at: rfc3339(row.get(9)?),
         seller: row.get(10)?,
         state,
@@ -49,9 +55,11 @@ fn standing(state: SaleState, outcome_unknown: bool) -> Standing {
         SaleState::Accepted => Standing::Confirmed,
         SaleState::Sending | SaleState::OnHold => Standing::Unconfirmed,
         SaleState::Queued if outcome_unknown => Standing::Unconfirmed,
-        SaleState::Queued | SaleState::InReview | SaleState::NeedsAttention | SaleState::Discarded => {
-            Standing::Saved
-        }
+        SaleState::Queued
+        | SaleState::InReview
+        | SaleState::NeedsAttention
+        | SaleState::Discarded
+        | SaleState::Withdrawn => Standing::Saved,
     }
 }
 
@@ -64,21 +72,33 @@ pub fn state(word: &str) -> Result<SaleState> {
         "needs_attention" => Ok(SaleState::NeedsAttention),
         "on_hold" => Ok(SaleState::OnHold),
         "discarded" => Ok(SaleState::Discarded),
+        "withdrawn" => Ok(SaleState::Withdrawn),
         other => Err(unreadable("outbox.state", other)),
     }
+}
+
+fn progress(word: &str) -> Result<VoidProgress> {
+    serde_json::from_value(word.into()).map_err(|_| unreadable("voids.state", word))
 }
 
 fn reason_of(word: &str) -> Result<SaleReason> {
     serde_json::from_value(word.into()).map_err(|_| unreadable("outbox.reason", word))
 }
 
-/// Unsettled sales, oldest first. `after` is the sequence of the last one seen.
+/// Unsettled sales, and those whose void YUPY has to be told of, oldest first. `after` is the sequence of the last one seen.
 pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
     let items = conn
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM {TABLES}
-             WHERE state NOT IN ('accepted', 'discarded') AND outbox.sequence > ?1
-             ORDER BY outbox.sequence LIMIT ?2"
+            "WITH unsettled AS MATERIALIZED (
+                 SELECT sequence FROM (SELECT sequence FROM outbox
+                     WHERE state NOT IN ('accepted', 'discarded', 'withdrawn') AND sequence > ?1
+                     ORDER BY sequence LIMIT ?2)
+                 UNION SELECT sequence FROM (SELECT sequence FROM voids
+                     WHERE state IN ('queued', 'sending', 'needs_attention') AND sequence > ?1
+                     ORDER BY sequence LIMIT ?2)
+                 ORDER BY 1 LIMIT ?2)
+             SELECT {COLUMNS} FROM unsettled CROSS JOIN {TABLES} WHERE sales.sequence = unsettled.sequence
+             ORDER BY sales.sequence"
         ))?
         .query_map(params![after.unwrap_or(0), PAGE + 1], read)?
         .collect::<Result<Vec<_>>>()?;
@@ -100,7 +120,7 @@ pub fn recent(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
 pub fn unsettled_of_shift(conn: &Connection, shift: u32, limit: usize) -> Result<Vec<SaleSummary>> {
     conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM {TABLES}
-         WHERE shift_number = ?1 AND state NOT IN ('accepted', 'discarded') ORDER BY sales.sequence LIMIT ?2"
+         WHERE sales.shift_number = ?1 AND outbox.state NOT IN ('accepted', 'discarded', 'withdrawn') ORDER BY sales.sequence LIMIT ?2"
     ))?
     .query_map(params![shift, i64::try_from(limit).unwrap_or(i64::MAX)], read)?
     .collect()

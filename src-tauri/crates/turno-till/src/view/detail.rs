@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Money, SaleReason, SaleSummary};
+use super::{Money, SaleReason, SaleSummary, SaleVoid, VoidOffer};
 
 /// The one thing that a cashier wants to know about a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
@@ -26,6 +26,10 @@ pub enum SaleVerdict {
     AwaitsSupport,
     /// It was the same sale as another one.
     DoesNotCount,
+    /// Its money was given back.
+    Voided,
+    /// Its money was given back, and YUPY refuses to void it.
+    VoidRefused,
 }
 
 /// What a sale says beyond its figures: the members that a correction may change. Absent is empty.
@@ -74,6 +78,14 @@ pub enum Happening {
     Printed,
     /// A copy of its ticket was asked for.
     CopyAsked,
+    /// The money was given back.
+    Voided,
+    VoidRetried,
+    /// `outcome` says how an attempt to void it at YUPY ended.
+    VoidAttemptEnded,
+    VoidAttemptCutOff,
+    /// YUPY has voided it as well.
+    VoidConfirmed,
     /// Something that this version has no word for; `detail` is the audit's.
     Other,
 }
@@ -125,6 +137,8 @@ pub struct SaleDetail {
     /// How often it was corrected.
     pub revision: u32,
     pub idempotency_key: String,
+    pub void: Option<SaleVoid>,
+    pub void_offer: VoidOffer,
     /// Oldest first.
     pub timeline: Vec<TimelineEntry>,
     /// Attempts in the middle that the timeline leaves out.

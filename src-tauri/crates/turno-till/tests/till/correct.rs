@@ -374,7 +374,8 @@ proptest! {
                     | SaleState::Sending
                     | SaleState::InReview
                     | SaleState::OnHold
-                    | SaleState::Discarded => {
+                    | SaleState::Discarded
+                    | SaleState::Withdrawn => {
                         shop.clock.forward(61_000);
                         shop.till.send_now().await.unwrap();
                     }

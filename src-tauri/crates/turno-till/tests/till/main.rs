@@ -23,4 +23,5 @@ mod selling;
 mod shift;
 mod sockets;
 mod support;
+mod voiding;
 mod world;

@@ -13,6 +13,7 @@ fn states() -> Vec<State> {
         State::InReview { attempts: 2 },
         State::OnHold { attempts: 3, due: i64::MAX },
         State::Discarded { duplicate_of: "ypt-0".to_owned() },
+        State::Withdrawn,
     ];
     let waits = [
         WaitCause::NoNetwork,
@@ -87,7 +88,7 @@ fn pending_is_whatever_is_not_settled() {
     let accepted = State::Accepted { yupy_transaction_id: "ypt-1".to_owned() };
     let discarded = State::Discarded { duplicate_of: "ypt-1".to_owned() };
     for state in states() {
-        let settled = matches!(state, State::Accepted { .. } | State::Discarded { .. });
+        let settled = matches!(state, State::Accepted { .. } | State::Discarded { .. } | State::Withdrawn);
         let conn = shop(&[accepted.clone(), state.clone(), discarded.clone()]);
         assert_eq!(counts(&conn).unwrap().pending, u32::from(!settled), "{state:?}");
     }
