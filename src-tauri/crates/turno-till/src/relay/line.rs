@@ -45,6 +45,15 @@ pub struct Line {
 struct Pause {
     from: Millis,
     until: Millis,
+    /// YUPY asked for it (`Retry-After`).
+    is_asked: bool,
+}
+
+impl Pause {
+    /// Earlier than it began: the clock was set back, and must not silence the till.
+    fn is_over(self, now: Millis) -> bool {
+        self.until <= now || now < self.from
+    }
 }
 
 /// What an answer changed.
@@ -72,9 +81,8 @@ impl Line {
     pub fn permit(&self, now: Millis) -> Permit {
         match self.pause {
             None => Permit::Free,
-            // Earlier than the pause began: the clock was set back, and must not silence the till.
-            Some(Pause { from, until }) if until <= now || now < from => Permit::Probe,
-            Some(Pause { until, .. }) => Permit::Until(until),
+            Some(pause) if pause.is_over(now) => Permit::Probe,
+            Some(pause) => Permit::Until(pause.until),
         }
     }
 
@@ -99,7 +107,7 @@ impl Line {
     /// The next request may leave now: a person asked.
     pub fn allow_probe(&mut self, now: Millis) {
         if self.pause.is_some() {
-            self.pause(now, 0);
+            self.pause(now, 0, false);
         }
     }
 
@@ -113,7 +121,7 @@ impl Line {
             | Verdict::Collision(_) => self.spoke(now),
             Verdict::Pause(cause) => {
                 self.enter(paused(*cause), now);
-                self.pause(now, PAUSE_PROBE_MS);
+                self.pause(now, PAUSE_PROBE_MS, false);
                 Change::default()
             }
             Verdict::Wait { cause, retry_after_ms } => match cause.blames() {
@@ -136,14 +144,16 @@ impl Line {
         }
     }
 
-    /// YUPY answered: whatever it said, the line is there.
+    /// YUPY answered: whatever it said, the line is there. If it asked for patience a moment ago, in answer to another
+    /// of our requests, it still wants that.
     pub fn spoke(&mut self, now: Millis) -> Change {
-        let recovered = self.pause.is_some();
         self.enter(ConnectionState::Online, now);
-        self.pause = None;
         self.failures = 0;
         self.unclear = 0;
-        Change { recovered }
+        if self.pause.is_some_and(|pause| pause.is_asked && !pause.is_over(now)) {
+            return Change::default();
+        }
+        Change { recovered: self.pause.take().is_some() }
     }
 
     fn close(&mut self, cause: WaitCause, retry_after_ms: Option<i64>, now: Millis, roll: u32) {
@@ -154,11 +164,11 @@ impl Line {
         // Half of the bound is certain, half is chance: a probe that could come at once would be none.
         let jitter = bound / 2 + bound / 2 * i64::from(roll >> 1) / i64::from(u32::MAX >> 1);
         let asked = retry_after_ms.map_or(0, |wait| wait.clamp(0, RETRY_AFTER_CAP_MS));
-        self.pause(now, asked.saturating_add(jitter));
+        self.pause(now, asked.saturating_add(jitter), asked > 0);
     }
 
-    fn pause(&mut self, now: Millis, ms: i64) {
-        self.pause = Some(Pause { from: now, until: now.saturating_add(ms) });
+    fn pause(&mut self, now: Millis, ms: i64, is_asked: bool) {
+        self.pause = Some(Pause { from: now, until: now.saturating_add(ms), is_asked });
     }
 
     fn enter(&mut self, state: ConnectionState, now: Millis) {

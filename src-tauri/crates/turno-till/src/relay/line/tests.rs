@@ -208,3 +208,22 @@ proptest! {
         prop_assert!(line.failures < 6 || longest >= PORTAL_PROBE_CAP_MS / 2);
     }
 }
+
+#[test]
+fn patience_that_yupy_asked_for_outlives_its_answers_to_requests_that_were_on_their_way() {
+    for word in words_of_yupy() {
+        let mut line = Line::default();
+        line.heard(&asked_to_wait(WaitCause::ServerBusy, 5_000), NOW, 0);
+        let Permit::Until(until) = line.permit(NOW) else { panic!("it waits") };
+        assert_eq!(line.heard(&word, NOW + 10, 0), Change { recovered: false });
+        assert_eq!((line.state, line.permit(NOW + 20)), (ConnectionState::Online, Permit::Until(until)));
+        assert_eq!(line.permit(until), Permit::Probe, "{word:?}");
+        assert_eq!(line.heard(&word, until, 0), Change { recovered: true });
+        assert_eq!(line.permit(until), Permit::Free);
+        // A clock that is set back ends it as well, and so does a person.
+        line.heard(&asked_to_wait(WaitCause::ServerBusy, 5_000), NOW, 0);
+        assert_eq!(line.clone().heard(&word, NOW - 1, 0), Change { recovered: true });
+        line.allow_probe(NOW + 10);
+        assert_eq!(line.heard(&word, NOW + 10, 0), Change { recovered: true });
+    }
+}
