@@ -6,13 +6,14 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     AddPersonRequest, AnswerPrintRequest, ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest,
-    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DraftOpened, Frame, MoveCashRequest,
-    Offer, OpenShiftRequest, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob,
-    PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote,
-    QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
-    SaleDetail, SaleDetailRequest, SalePage, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest,
-    SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, ShiftReport,
-    ShiftReportRequest, TicketPreview, UnlockRequest, VoidSaleRequest,
+    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DraftOpened, ExportUnsentRequest,
+    Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage,
+    PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings,
+    PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest,
+    RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage, SavedReport,
+    SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest,
+    SetPracticeLineRequest, Settings, ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest,
+    UnsentExported, UnsentImported, VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -66,6 +67,10 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         dismiss_print,
         answer_print,
         void_sale,
+        settings,
+        back_up,
+        export_unsent,
+        import_unsent,
         set_practice_line,
         set_language,
         set_appearance,
@@ -298,6 +303,26 @@ async fn answer_print(desk: State<'_, Desk>, request: AnswerPrintRequest) -> Ans
 }
 
 #[tauri::command]
+async fn settings(desk: State<'_, Desk>) -> Answer<Settings> {
+    desk.settings().await
+}
+
+#[tauri::command]
+async fn back_up(desk: State<'_, Desk>) -> Answer<Settings> {
+    desk.back_up().await
+}
+
+#[tauri::command]
+async fn export_unsent(desk: State<'_, Desk>, request: ExportUnsentRequest) -> Answer<UnsentExported> {
+    desk.till().await?.export_unsent(&request).await
+}
+
+#[tauri::command]
+async fn import_unsent(desk: State<'_, Desk>, request: ImportUnsentRequest) -> Answer<UnsentImported> {
+    desk.till().await?.import_unsent(&request).await
+}
+
+#[tauri::command]
 async fn set_practice_line(desk: State<'_, Desk>, request: SetPracticeLineRequest) -> Answer<Frame> {
     desk.set_practice_line(request).await
 }
@@ -332,8 +357,8 @@ mod tests {
     fn app(folder: &TempDir) -> App<MockRuntime> {
         let context = tauri::generate_context!(test = true);
         let app = mock_builder().invoke_handler(handler()).build(context).expect("the shell starts");
-        let [data, secrets] = ["data", "state"].map(|name| folder.path().join(name));
-        app.manage(Desk::new(Folders { data, secrets }, Options::default()));
+        let [data, secrets, home] = ["data", "state", "home"].map(|name| folder.path().join(name));
+        app.manage(Desk::new(Folders { data, secrets, home }, Options::default()));
         app
     }
 

@@ -11,12 +11,13 @@ use turno_till::view::{
     AddPersonRequest, Appearance, ChangePinRequest, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
     CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem,
     ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest, SetLanguageRequest,
-    SetPracticeLineRequest, UnlockRequest, VoidSaleRequest,
+    SetPracticeLineRequest, Settings, UnlockRequest, VoidSaleRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
 use crate::folder::{DataFolder, FolderError, Profile};
 use crate::options::Options;
+use crate::places;
 use crate::practice::Practice;
 
 /// The currency that is shown before a till knows its own.
@@ -27,6 +28,8 @@ pub struct Folders {
     pub data: PathBuf,
     /// For what must not lie beside the data: a copy of the data folder can then not pass for this till.
     pub secrets: PathBuf,
+    /// Where people keep their files.
+    pub home: PathBuf,
 }
 
 pub struct Desk {
@@ -213,6 +216,16 @@ impl Desk {
         opened.map(|opened| opened.folder.appearance()).unwrap_or_default()
     }
 
+    /// Where the till keeps things, and where a file for another one could be put.
+    pub async fn settings(&self) -> Result<Settings, Problem> {
+        self.till().await?.settings(&places::for_files(&self.folders.home)).await
+    }
+
+    pub async fn back_up(&self) -> Result<Settings, Problem> {
+        self.till().await?.back_up().await?;
+        self.settings().await
+    }
+
     // --- commands that end in a new frame ---------------------------------------------------
 
     pub async fn start_practice(&self) -> Result<Frame, Problem> {
@@ -396,8 +409,8 @@ mod tests {
     use super::*;
 
     fn desk(folder: &TempDir, options: Options) -> Desk {
-        let [data, secrets] = ["data", "state"].map(|name| folder.path().join(name));
-        Desk::new(Folders { data, secrets }, options)
+        let [data, secrets, home] = ["data", "state", "home"].map(|name| folder.path().join(name));
+        Desk::new(Folders { data, secrets, home }, options)
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ mod events;
 mod folder;
 mod front;
 mod options;
+mod places;
 #[cfg(feature = "practice")]
 mod practice;
 #[cfg(not(feature = "practice"))]
@@ -126,7 +127,7 @@ fn folders(app: &App, options: &Options) -> tauri::Result<Folders> {
         Some(folder) => folder.clone(),
         None => app.path().data_dir()?.join(FOLDER),
     };
-    Ok(Folders { data, secrets: state_folder(app)?.join(FOLDER) })
+    Ok(Folders { data, secrets: state_folder(app)?.join(FOLDER), home: app.path().home_dir()? })
 }
 
 /// Where programs keep what belongs to this machine and is not to be copied with the data.

@@ -10,7 +10,11 @@ import type { VoidOffer } from "./VoidOffer";
 /**
  * A sale with everything that is known of it.
  */
-export type SaleDetail = { sale: SaleSummary, verdict: SaleVerdict, quantity: number, checkout: SaleCheckout, 
+export type SaleDetail = { sale: SaleSummary, verdict: SaleVerdict, quantity: number, 
+/**
+ * Null for a sale that another till made: its ticket stayed there.
+ */
+checkout: SaleCheckout | null, 
 /**
  * As it was recorded at the sale; on the customer's ticket for ever.
  */

@@ -24,4 +24,8 @@ voided: VoidProgress | null,
 /**
  * What was given back for it.
  */
-returned: Money | null, };
+returned: Money | null, 
+/**
+ * The till that sold it, when it was not this one: the sale came in a file.
+ */
+origin_device_id: string | null, };

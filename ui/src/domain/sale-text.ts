@@ -19,7 +19,7 @@ export function textForSupport(detail: SaleDetail, t: Messages): string {
     `${t.review.fields.yupy_transaction_id} ${sale.yupy_transaction_id ?? '–'}`,
     `${t.sale.key} ${detail.idempotency_key}`,
     `${t.sale.revision} ${detail.revision}`,
-    `${t.sales.amount} ${formatMoney(sale.amount)} · ${t.sell.due} ${formatMoney(checkout.due)}`,
+    `${t.sales.amount} ${formatMoney(sale.amount)} · ${t.sell.due} ${formatMoney(checkout?.due ?? sale.amount)}`,
     `${t.saleState[sale.state]} · ${t.standing[sale.standing]} · ${t.sale.verdict[detail.verdict]}`,
   ];
   const events = detail.timeline.map((entry) => {

@@ -12,8 +12,10 @@ import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
 import type { CreateManagerRequest } from '../bindings/CreateManagerRequest';
 import type { Decide } from '../bindings/Decide';
 import type { DraftOpened } from '../bindings/DraftOpened';
+import type { ExportUnsentRequest } from '../bindings/ExportUnsentRequest';
 import type { Frame } from '../bindings/Frame';
 import type { MoveCashRequest } from '../bindings/MoveCashRequest';
+import type { ImportUnsentRequest } from '../bindings/ImportUnsentRequest';
 import type { Offer } from '../bindings/Offer';
 import type { OpenShiftRequest } from '../bindings/OpenShiftRequest';
 import type { PageRequest } from '../bindings/PageRequest';
@@ -49,7 +51,10 @@ import type { SetPracticeLineRequest } from '../bindings/SetPracticeLineRequest'
 import type { ShiftReport } from '../bindings/ShiftReport';
 import type { ShiftReportRequest } from '../bindings/ShiftReportRequest';
 import type { VoidSaleRequest } from '../bindings/VoidSaleRequest';
+import type { Settings } from '../bindings/Settings';
 import type { UnlockRequest } from '../bindings/UnlockRequest';
+import type { UnsentExported } from '../bindings/UnsentExported';
+import type { UnsentImported } from '../bindings/UnsentImported';
 
 export interface Host {
   frame(): Promise<Frame>;
@@ -96,6 +101,10 @@ export interface Host {
   retryPrint(request: RetryPrintRequest): Promise<Printing>;
   dismissPrint(request: PrintJobRequest): Promise<Printing>;
   answerPrint(request: AnswerPrintRequest): Promise<Printing>;
+  settings(): Promise<Settings>;
+  backUp(): Promise<Settings>;
+  exportUnsent(request: ExportUnsentRequest): Promise<UnsentExported>;
+  importUnsent(request: ImportUnsentRequest): Promise<UnsentImported>;
   setPracticeLine(request: SetPracticeLineRequest): Promise<Frame>;
   setLanguage(request: SetLanguageRequest): Promise<Frame>;
   setAppearance(request: SetAppearanceRequest): Promise<Frame>;

@@ -6,6 +6,7 @@ import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
 import { printingEn } from './printing';
+import { settings } from './settings.en';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -104,6 +105,7 @@ export const en: Messages = {
     confirmation_refused: 'YUPY did not take the decision. It is asked again.',
     missing_at_yupy: 'YUPY no longer has it. It is sent again, without doubling it.',
     corrected: 'A manager looked at it. It is sent again.',
+    from_another_till: 'It came in a file from another till. It is looked up at YUPY before it is sent.',
     confirming: 'The manager said it is another sale. It is being confirmed with YUPY.',
     external_transaction_conflict: 'YUPY already has this number with other data. Tell the manager.',
     idempotency_conflict: 'YUPY got other content under this key before. Tell the manager.',
@@ -177,6 +179,19 @@ export const en: Messages = {
     void_awaits_decision: () => 'To give the money back, answer YUPY’s question under Review first.',
     void_not_possible: () => 'This sale cannot be voided here. Call support.',
     void_limit: (limit) => `Giving back more than ${limit ?? 'that'} is done by the office.`,
+    passphrase_short: (enough) => `Use a passphrase of ${enough ?? '10'} characters or more.`,
+    passphrase_wrong: () => 'That passphrase does not open this file. Type it as on the other till.',
+    nothing_to_export: () => 'There are no unsent sales.',
+    too_many_sales: (limit) => `Too many sales for one file${limit ? ` (more than ${limit})` : ''}.`,
+    file_exists: () => 'There is a file of that name. Choose another; that one was not changed.',
+    file_not_written: (why) =>
+      `The file could not be written${why ? ` (${why})` : ''}. Check the folder and the space.`,
+    file_not_read: (why) =>
+      `The file could not be read${why ? ` (${why})` : ''}. Check the folder and the name.`,
+    file_foreign: () => 'That file is not an export of unsent sales of Turno.',
+    file_newer: () => 'The file is of a newer version of Turno. Update this till; nothing was imported.',
+    file_damaged: () => 'The file was cut or changed. Copy it again; nothing was imported.',
+    other_company: () => 'The file is of another company or another YUPY. Nothing was imported.',
     not_found: () => 'Not found.',
     not_allowed_now: () => 'This cannot be done now.',
     disk_failed: () => 'The disk failed and the sale was not saved. Press Charge again.',
@@ -309,6 +324,7 @@ export const en: Messages = {
     themes: { light: 'Light', dark: 'Dark', high_contrast: 'High contrast' },
     textSize: 'Text size',
     textSizes: { normal: 'Normal', large: 'Large', largest: 'Very large' },
+    ...settings,
   },
 
   status: {
@@ -427,6 +443,7 @@ export const en: Messages = {
     attempts: (n) => (n === 0 ? 'Not tried' : count(n, 'attempt', 'attempts')),
     nextTry: (duration) => `next in ${duration}`,
     dueNow: 'next: now',
+    soldAt: (device: string, seller: string) => `sold by ${seller} at till ${device}`,
     detail: 'YUPY said',
   },
 

@@ -17,6 +17,7 @@ import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
 import { printingEs } from './printing';
+import { settings } from './settings.es';
 
 /** A short name for the status bar and what the person can do about it. */
 export type ConnectionWords = { label: string; advice: string };
@@ -91,6 +92,7 @@ const saleReason: Record<SaleReason, string> = {
   confirmation_refused: 'YUPY no aceptó la decisión. Se vuelve a preguntar.',
   missing_at_yupy: 'YUPY ya no la tiene. Se envía otra vez, sin duplicarla.',
   corrected: 'Un encargado la revisó. Se envía otra vez.',
+  from_another_till: 'Vino en un archivo de otra caja. Se busca en YUPY antes de enviarla.',
   confirming: 'El encargado dijo que es otra venta. Se está confirmando con YUPY.',
   external_transaction_conflict: 'YUPY ya tiene este número con otros datos. Avise al encargado.',
   idempotency_conflict: 'YUPY recibió antes otro contenido con esta clave. Avise al encargado.',
@@ -187,6 +189,20 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   void_awaits_decision: () => 'Para devolver el dinero, responda primero la pregunta de YUPY en Revisar.',
   void_not_possible: () => 'Esta venta no se puede anular aquí. Avise a soporte.',
   void_limit: (limit) => `Devolver más de ${limit ?? 'ese monto'} lo hace la oficina.`,
+  passphrase_short: (enough) => `Use una frase de ${enough ?? '10'} letras o más.`,
+  passphrase_wrong: () => 'Esa frase no abre este archivo. Escríbala igual que en la otra caja.',
+  nothing_to_export: () => 'No hay ventas sin enviar.',
+  too_many_sales: (limit) => `Son demasiadas ventas para un archivo${limit ? ` (más de ${limit})` : ''}.`,
+  file_exists: () => 'Ya hay un archivo con ese nombre. Elija otro; aquel no se cambió.',
+  file_not_written: (why) =>
+    `No se pudo escribir el archivo${why ? ` (${why})` : ''}. Revise la carpeta y el espacio.`,
+  file_not_read: (why) =>
+    `No se pudo leer el archivo${why ? ` (${why})` : ''}. Revise la carpeta y el nombre.`,
+  file_foreign: () => 'Ese archivo no es de ventas sin enviar de Turno.',
+  file_newer: () =>
+    'El archivo es de una versión más nueva de Turno. Actualice esta caja; no se importó nada.',
+  file_damaged: () => 'El archivo está cortado o cambiado. Cópielo otra vez; no se importó nada.',
+  other_company: () => 'El archivo es de otra empresa o de otro YUPY. No se importó nada.',
   not_found: () => 'No se encontró.',
   not_allowed_now: () => 'Ahora no se puede hacer esto.',
   disk_failed: () => 'El disco falló y la venta no se guardó. Pulse Cobrar otra vez.',
@@ -329,6 +345,7 @@ export const es = {
     themes: { light: 'Claro', dark: 'Oscuro', high_contrast: 'Alto contraste' },
     textSize: 'Tamaño del texto',
     textSizes: { normal: 'Normal', large: 'Grande', largest: 'Muy grande' },
+    ...settings,
   },
 
   status: {
@@ -447,6 +464,7 @@ export const es = {
     attempts: (n: number) => (n === 0 ? 'Sin intentos' : count(n, 'intento', 'intentos')),
     nextTry: (duration: string) => `próximo en ${duration}`,
     dueNow: 'próximo: ahora',
+    soldAt: (device: string, seller: string) => `vendida por ${seller} en la caja ${device}`,
     detail: 'Dijo YUPY',
   },
 

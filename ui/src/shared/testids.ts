@@ -123,6 +123,16 @@ export const testid = {
   clock: 'clock',
   practiceLine: (line: string) => `practice-line-${line}`,
 
+  exportOpen: 'export-open',
+  importOpen: 'import-open',
+  filePath: 'file-path',
+  filePassphrase: 'file-passphrase',
+  fileSubmit: 'file-submit',
+  unsentDone: 'unsent-done',
+  backUp: 'back-up',
+  lastBackup: 'last-backup',
+  origin: (id: string) => `origin-${id}`,
+
   reconcile: 'reconcile',
   reconciliation: 'reconciliation',
   reconciliationAlarm: 'reconciliation-alarm',

@@ -76,8 +76,13 @@ pub fn before_upgrade(database: &Path, folder: &Path, known: u32, now: Millis) -
 /// Whether it is time for another copy. A newest copy from the future is one that a wrong clock dated.
 #[must_use]
 pub fn is_due(folder: &Path, now: Millis) -> bool {
-    let newest = all(folder).into_iter().rev().find_map(|path| stamp_of(&path));
-    newest.is_none_or(|made| (now - made).abs() >= EVERY_MS)
+    newest_at(folder).is_none_or(|made| (now - made).abs() >= EVERY_MS)
+}
+
+/// When the newest copy was made, if there is one.
+#[must_use]
+pub fn newest_at(folder: &Path) -> Option<Millis> {
+    all(folder).into_iter().rev().find_map(|path| stamp_of(&path))
 }
 
 /// Every copy there is, the oldest first.

@@ -118,12 +118,14 @@ fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
     }
 }
 
-fn checkout(conn: &Connection, sale: &sales::SaleRow) -> Result<SaleCheckout> {
-    let row = sales::checkout(conn, &sale.draft_id)?;
-    let sales_count = sales::of_checkout(conn, &sale.draft_id)?.len();
+/// None for a sale that another till made: its ticket stayed there.
+fn checkout(conn: &Connection, sale: &sales::SaleRow) -> Result<Option<SaleCheckout>> {
+    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(None) };
+    let row = sales::checkout(conn, draft_id)?;
+    let sales_count = sales::of_checkout(conn, draft_id)?.len();
     let money = |minor| Money { minor, currency: sale.currency.clone() };
     let due = row.total_minor - row.rounding_minor;
-    Ok(SaleCheckout {
+    Ok(Some(SaleCheckout {
         draft_id: row.draft_id,
         payment_method: row.payment_method,
         sales_count: u32::try_from(sales_count).unwrap_or(u32::MAX),
@@ -132,7 +134,7 @@ fn checkout(conn: &Connection, sale: &sales::SaleRow) -> Result<SaleCheckout> {
         due: money(due),
         received: money(row.received_minor),
         change: money(row.received_minor - due),
-    })
+    }))
 }
 
 fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<Vec<TimelineEntry>> {

@@ -25,7 +25,7 @@ use crate::secrets::Secrets;
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::installation::{self, InstallationRow};
-use crate::store::{epochs, people, print_jobs};
+use crate::store::{epochs, imported, people, print_jobs};
 use crate::till::Options;
 use crate::view::{EpochReason, Problem, ProblemCode};
 use crate::witness::{Claim, Record, Witness};
@@ -182,6 +182,10 @@ pub fn suspect(
     now: Millis,
 ) -> rusqlite::Result<()> {
     if epochs::current(conn)?.is_none_or(|current| sequence <= current.after_sequence) {
+        return Ok(());
+    }
+    // Another till's numbers say nothing about ours.
+    if imported::find(conn, sequence)?.is_some() {
         return Ok(());
     }
     let mut chance = [0; 8];

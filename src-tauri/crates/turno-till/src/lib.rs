@@ -12,6 +12,7 @@ mod correct;
 mod detail;
 pub mod enrol;
 mod guard;
+mod handover;
 pub mod journal;
 pub mod machine;
 pub mod outbox;

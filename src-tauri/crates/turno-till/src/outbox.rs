@@ -65,6 +65,8 @@ pub enum QueueReason {
     MissingAtYupy,
     /// A manager looked at what YUPY had refused.
     Corrected,
+    /// Another till sold it; it came in a file.
+    FromAnotherTill,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

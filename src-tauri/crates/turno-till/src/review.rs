@@ -6,19 +6,22 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use turno_domain::money::cash_due;
 use turno_domain::text::{has_control, normalise_free_text};
 use turno_domain::{Currency, Money};
 
 use crate::answer::Question;
 use crate::clock::{Millis, rfc3339};
-use crate::outbox::Event;
+use crate::outbox::{Event, State};
 use crate::settle::{self, Context};
 use crate::shift;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::figures;
+use crate::store::imported::Origin;
+use crate::store::outbox as entries;
 use crate::store::questions::{self, QuestionRow, Verdict};
 use crate::store::sales::{self, SaleRow};
-use crate::store::{people, unreadable};
+use crate::store::unreadable;
 use crate::view::{self, Decide, Decision, MoneyHandled, Person, Problem, ProblemCode, Review, ReviewSide};
 
 const REASON_LIMIT: usize = 300;
@@ -53,18 +56,18 @@ fn seconds_between(one: Millis, other: Millis) -> u32 {
 }
 
 fn own_side(conn: &Connection, sale: &SaleRow, device_id: &str) -> rusqlite::Result<ReviewSide> {
-    let seller = people::find(conn, &sale.seller)?;
+    let origin = Origin::of(conn, sale, device_id)?;
     Ok(ReviewSide {
         external_transaction_id: sale.external_transaction_id.clone(),
         yupy_transaction_id: None,
         amount: view::Money { minor: sale.amount_minor, currency: sale.currency.clone() },
         occurred_at: Some(rfc3339(sale.occurred_at)),
-        device_id: Some(device_id.to_owned()),
-        shift_id: Some(format!("S{}", sale.shift_number)),
+        device_id: Some(origin.device_id),
+        shift_id: Some(origin.shift_id),
         route: sale.route.clone(),
         seat: sale.seat.clone(),
         buyer_name: sale.buyer_name.clone(),
-        seller: seller.map(|person| person.name),
+        seller: Some(origin.seller),
         description: Some(sale.description.clone()),
         operational: None,
         financial: None,
@@ -83,7 +86,7 @@ fn candidate_side(conn: &Connection, candidate: &Value, own: &SaleRow) -> rusqli
         .map_or_else(|| view::Money { minor: own.amount_minor, currency: own.currency.clone() }, Into::into);
     let here = sales::by_external_id(conn, &id)?;
     let seller = match &here {
-        Some(sale) => people::find(conn, &sale.seller)?.map(|person| person.name),
+        Some(sale) => Some(Origin::of(conn, sale, "")?.seller),
         None => None,
     };
     let at =
@@ -133,6 +136,18 @@ pub fn check(decide: &Decide) -> Result<String, Problem> {
     }
 }
 
+/// What the customer owes for what the sale's ticket still sells. Of another till's ticket only this sale is known; it
+/// is given back as if it had been paid alone.
+fn owed(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
+    let currency = currency(sale)?;
+    if let Some(draft_id) = &sale.draft_id {
+        return figures::cash_owed(conn, draft_id, currency);
+    }
+    let entry = entries::get(conn, sale.sequence)?;
+    let sells = entry.is_some_and(|entry| !matches!(entry.state, State::Discarded { .. }));
+    Ok(if sells { cash_due(Money::from_minor(sale.amount_minor, currency)).due.minor() } else { 0 })
+}
+
 /// Writes an approved decision inside the caller's transaction.
 ///
 /// # Errors
@@ -158,7 +173,7 @@ pub fn decide(
         money: decide.money.filter(|_| decide.decision == Decision::SameSale),
     };
     questions::decide(conn, &decide.challenge_id, &verdict)?;
-    let owed_before = figures::cash_owed(conn, &sale.draft_id, currency(&sale)?)?;
+    let owed_before = owed(conn, &sale)?;
     let moved = match decide.decision {
         Decision::DifferentSale => settle::confirm(
             conn,
@@ -181,7 +196,7 @@ pub fn decide(
     }
     if verdict.money == Some(MoneyHandled::Refunded) {
         let currency = currency(&sale)?;
-        let given_back = owed_before - figures::cash_owed(conn, &sale.draft_id, currency)?;
+        let given_back = owed_before - owed(conn, &sale)?;
         shift::refund(conn, manager, &sale, Money::from_minor(given_back, currency), &verdict.reason, now)?;
     }
     audit::append(

@@ -321,9 +321,9 @@ fn record_line(
         &SaleRow {
             sequence,
             external_transaction_id: id.as_str().to_owned(),
-            draft_id: charge.draft_id.clone(),
-            shift_number: shift,
-            seller: seller.person_id.clone(),
+            draft_id: Some(charge.draft_id.clone()),
+            shift_number: Some(shift),
+            seller: Some(seller.person_id.clone()),
             occurred_at: seller.now,
             amount_minor: line.amount.minor(),
             currency: enrolment.currency.code().to_owned(),
@@ -448,8 +448,9 @@ fn traits_of_sale(seller: &Seller, sale: &SaleRow) -> Traits {
     let amount = Money::from_minor(sale.amount_minor, seller.enrolment.currency);
     Traits {
         buyer_name: sale.buyer_name.clone(),
-        shift_id: Some(ShiftId::numbered(sale.shift_number).into_string()),
-        device_id: Some(seller.enrolment.device_id.as_str().to_owned()),
+        // What another till sold has neither this shift nor this device.
+        shift_id: sale.shift_number.map(|shift| ShiftId::numbered(shift).into_string()),
+        device_id: sale.shift_number.map(|_| seller.enrolment.device_id.as_str().to_owned()),
         route: sale.route.clone(),
         seat: sale.seat.clone(),
         product: sale.product.clone(),

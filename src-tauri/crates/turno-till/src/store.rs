@@ -16,6 +16,7 @@ pub mod epochs;
 pub mod figures;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod imported;
 pub mod installation;
 pub mod movements;
 pub mod outbox;
@@ -32,7 +33,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 10] = [
+const MIGRATIONS: [Migration; 11] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -47,6 +48,7 @@ const MIGRATIONS: [Migration; 10] = [
     Migration { version: 8, name: "corrections", sql: include_str!("../migrations/0008_corrections.sql") },
     Migration { version: 9, name: "people", sql: include_str!("../migrations/0009_people.sql") },
     Migration { version: 10, name: "voids", sql: include_str!("../migrations/0010_voids.sql") },
+    Migration { version: 11, name: "handover", sql: include_str!("../migrations/0011_handover.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -9,18 +9,24 @@ use ts_rs::TS;
 
 mod appearance;
 mod detail;
+mod handover;
 mod people;
 mod printing;
+mod problem;
 mod reconciliation;
 mod request;
+mod settings;
 mod shift;
 mod void;
 pub use appearance::*;
 pub use detail::*;
+pub use handover::*;
 pub use people::*;
 pub use printing::*;
+pub use problem::*;
 pub use reconciliation::*;
 pub use request::*;
+pub use settings::*;
 pub use shift::*;
 pub use void::*;
 
@@ -217,6 +223,7 @@ pub enum SaleReason {
     Confirming,
     MissingAtYupy,
     Corrected,
+    FromAnotherTill,
     ExternalTransactionConflict,
     IdempotencyConflict,
     IdentityCollision,
@@ -256,6 +263,8 @@ pub struct SaleSummary {
     pub voided: Option<VoidProgress>,
     /// What was given back for it.
     pub returned: Option<Money>,
+    /// The till that sold it, when it was not this one: the sale came in a file.
+    pub origin_device_id: Option<String>,
 }
 
 /// A page of sales; `next` is the cursor for the following page, null at the end.
@@ -607,92 +616,4 @@ pub struct Frame {
     pub people: Vec<Person>,
     /// Who can approve as a manager.
     pub managers: Vec<Person>,
-}
-
-/// A refusal or failure for the screen: it branches on `code` and has its own sentence for each;
-/// `message` is the till's Spanish sentence for whatever it has none for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
-#[ts(export)]
-pub struct Problem {
-    pub code: ProblemCode,
-    pub message: String,
-    /// Figures that the sentence needs, e.g. seconds to wait, a path, the names of what is missing.
-    pub detail: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum ProblemCode {
-    // at start
-    FolderInUse,
-    FolderNotWritable,
-    DatabaseNewer,
-    DatabaseDamaged,
-    DiskFull,
-    // setting up
-    AddressInvalid,
-    AddressUnreachable,
-    EnrolmentRefused,
-    NotYupy,
-    PracticeFailed,
-    // people
-    NotUnlocked,
-    /// `detail` is nothing; equal for an unknown person and a wrong PIN.
-    PinWrong,
-    /// `detail` is the seconds to wait.
-    PinLocked,
-    PinWeak,
-    NameInvalid,
-    ManagerRequired,
-    /// A till always has a manager.
-    LastManager,
-    ReasonRequired,
-    // shift
-    ShiftRequired,
-    ShiftAlreadyOpen,
-    /// `detail` is the cash that there is.
-    NotEnoughCash,
-    /// What the screen showed is not so any more.
-    FiguresChanged,
-    AmountInvalid,
-    // selling
-    TicketEmpty,
-    TicketTooLong,
-    OfferGone,
-    PriceChanged,
-    SeatRequired,
-    SeatUnknown,
-    /// The same seat twice on one ticket.
-    SeatTwice,
-    QuantityInvalid,
-    BuyerNameInvalid,
-    ReceivedTooLittle,
-    DraftAlreadyRecorded,
-    // review
-    QuestionChanged,
-    NotInReview,
-    MoneyHandlingRequired,
-    // printing
-    PrinterMissing,
-    /// `detail` is what of them: `columns`, `address`, `path` or `footer`.
-    PrinterSettingsInvalid,
-    // amending
-    NotCorrectable,
-    SaleChanged,
-    /// `detail` is the member that cannot be sent as it is.
-    TextInvalid,
-    AlreadyVoided,
-    VoidAwaitsDecision,
-    VoidNotPossible,
-    /// `detail` is the most that this person may give back, e.g. `PEN 1000.00`.
-    VoidLimit,
-    // anything else
-    NotFound,
-    NotAllowedNow,
-    /// The disk refused in the middle of it. Nothing was recorded; the same press may be repeated.
-    DiskFailed,
-    /// The disk said neither yes nor no, and the till could not find out either.
-    OutcomeUnknown,
-    Internal,
 }

@@ -59,9 +59,11 @@ pub fn limit_minor(role: Role, currency: Currency) -> i64 {
 pub fn returned_minor(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
     let currency =
         Currency::parse(&sale.currency).map_err(|_| unreadable("sales.currency", &sale.currency))?;
-    let ticket = sales::checkout(conn, &sale.draft_id)?;
-    let (returned, count) = voids::returned_of_checkout(conn, &sale.draft_id)?;
-    let of_ticket = sales::of_checkout(conn, &sale.draft_id)?.len();
+    // What another till sold was paid into its drawer.
+    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(0) };
+    let ticket = sales::checkout(conn, draft_id)?;
+    let (returned, count) = voids::returned_of_checkout(conn, draft_id)?;
+    let of_ticket = sales::of_checkout(conn, draft_id)?.len();
     let paid = ticket.total_minor - ticket.rounding_minor;
     if usize::try_from(count).is_ok_and(|count| count + 1 == of_ticket) {
         return Ok((paid - returned).max(0));
@@ -141,6 +143,12 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
     }
     let entry = entries::get(conn, sale.sequence)?.ok_or(ProblemCode::NotFound)?;
     let state = begins(&entry.state, now)?;
+    // While another till may send the sale, only YUPY can say that it is not made behind the void's back.
+    let is_accepted = matches!(entry.state, SaleState::Accepted { .. });
+    let draft_id = sale.draft_id.as_deref().ok_or(ProblemCode::VoidNotPossible)?;
+    if !is_accepted && entries::is_carried(conn, sale.sequence)? {
+        return Err(ProblemCode::VoidNotPossible.into());
+    }
     let shift_number = shifts::current_number(conn)?.ok_or(ProblemCode::ShiftRequired)?;
     let returned_minor = returned_minor(conn, &sale)?;
     if returned_minor != request.shown_returned_minor {
@@ -171,7 +179,7 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
         approved_by: manager.person_id.clone(),
         reason: (*reason).to_owned(),
         returned_minor,
-        tender: sales::checkout(conn, &sale.draft_id)?.payment_method,
+        tender: sales::checkout(conn, draft_id)?.payment_method,
         voided_at: now,
     };
     voids::insert(conn, &void, state)?;

@@ -24,6 +24,7 @@ import type { Review } from '../../bindings/Review';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SeatMap } from '../../bindings/SeatMap';
 import type { SeatSold } from '../../bindings/SeatSold';
+import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
 import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
@@ -66,6 +67,9 @@ export class FakeTill implements Host {
   reconciliation: Reconciliation | null = null;
   newEpoch: NewEpoch | null = null;
   storageWarnings: StorageWarning[] = [];
+  lastBackupAt: string | null = null;
+  /** Exported files and what opens them. */
+  readonly files = new Map<string, string>();
 
   /** `answerMs` is how long YUPY takes. */
   constructor(answerMs = ANSWER_MS) {
@@ -398,6 +402,33 @@ export class FakeTill implements Host {
       return this.printer.printing;
     });
 
+  settings = (): Promise<Settings> => this.#answer('settings', () => this.#settings());
+
+  backUp = (): Promise<Settings> =>
+    this.#answer('back_up', () => {
+      this.lastBackupAt = stamp();
+      return this.#settings();
+    });
+
+  exportUnsent: Host['exportUnsent'] = ({ path, passphrase }) =>
+    this.#answer('export_unsent', () => {
+      const waiting = this.#relay.sales.filter(isUnsettled);
+      if (passphrase.trim().length < 10) throw refusal('passphrase_short', '10');
+      if (waiting.length === 0) throw refusal('nothing_to_export');
+      if (this.files.has(path)) throw refusal('file_exists', path);
+      this.files.set(path, passphrase);
+      return { path, sales_count: waiting.length };
+    });
+
+  importUnsent: Host['importUnsent'] = ({ path, passphrase }) =>
+    this.#answer('import_unsent', () => {
+      const opens = this.files.get(path);
+      if (opens === undefined) throw refusal('file_not_read', path);
+      if (opens !== passphrase) throw refusal('passphrase_wrong');
+      const already_here_count = this.#relay.sales.filter(isUnsettled).length;
+      return { device_id: 'D03', made_at: stamp(), imported_count: 0, already_here_count };
+    });
+
   setPracticeLine: Host['setPracticeLine'] = ({ line }) =>
     this.#answer('set_practice_line', () => {
       this.#relay.line = line;
@@ -478,6 +509,7 @@ export class FakeTill implements Host {
       yupy_transaction_id: null,
       voided: null,
       returned: null,
+      origin_device_id: null,
     };
     this.#relay.queue(summary, offer);
     this.printer.sold(summary);
@@ -562,6 +594,24 @@ export class FakeTill implements Host {
     if (!manager || this.#pins[manager.person_id] !== approval.pin) throw refusal('pin_wrong');
     if (manager.role !== 'manager') throw refusal('manager_required');
     return manager;
+  }
+
+  #settings(): Settings {
+    return {
+      unsent_count: this.#relay.sales.filter(isUnsettled).length,
+      suggested_file: '/media/caja/USB/turno-D03-20261130T150000Z.ventas',
+      backup_folder: '/home/caja/.local/share/turno/live/backups',
+      last_backup_at: this.lastBackupAt,
+      journal_folder: '/media/caja/TARJETA/journal',
+      about: {
+        version: '0.1.0',
+        device_id: 'D03',
+        epoch: 'K7M',
+        company_name: 'Transportes del Sur',
+        address: 'https://yupy.example',
+        data_folder: '/home/caja/.local/share/turno/live',
+      },
+    };
   }
 
   #locked(): Phase {

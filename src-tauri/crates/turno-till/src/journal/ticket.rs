@@ -116,7 +116,7 @@ impl Ticket {
             now,
             &audit::Entry {
                 event: Event::SaleRecovered,
-                person_id: Some(&sold.sale.seller),
+                person_id: sold.sale.seller.as_deref(),
                 external_transaction_id: Some(&sold.sale.external_transaction_id),
                 data: json!({ "draft_id": self.checkout.draft_id, "amount_minor": sold.sale.amount_minor }),
             },

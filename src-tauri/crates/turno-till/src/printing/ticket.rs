@@ -35,11 +35,13 @@ pub fn facts(
     departs_at: Option<Millis>,
     now: Millis,
 ) -> Result<Facts> {
+    // What another till sold has no ticket of ours.
+    let draft_id = sale.draft_id.as_deref().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     Ok(Facts {
         company: enrolment.company_name.clone(),
         device_id: enrolment.device_id.as_str().to_owned(),
-        checkout: sales::checkout(conn, &sale.draft_id)?,
-        sales_in_checkout: sales::of_checkout(conn, &sale.draft_id)?.len(),
+        checkout: sales::checkout(conn, draft_id)?,
+        sales_in_checkout: sales::of_checkout(conn, draft_id)?.len(),
         summary: summaries::by_sequence(conn, sale.sequence)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
         sale: sale.clone(),
         departs_at,

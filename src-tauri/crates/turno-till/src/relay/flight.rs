@@ -26,8 +26,8 @@ pub struct Flight {
     sequence: i64,
     request_id: i64,
     attempt_id: i64,
-    /// The sale was numbered before the guard fired, and another folder may have sent it; or it was corrected, and an
-    /// earlier version may have arrived after all.
+    /// Another folder or till may have sent it: it was numbered before the guard fired, or travelled in a file. Or it was
+    /// corrected, and an earlier version may have arrived after all.
     look_up_first: bool,
     request: Request,
     expected: Expected,
@@ -87,7 +87,8 @@ fn board(
         attempt_id,
         look_up_first: sequence <= after_sequence
             || now.saturating_sub(sale.occurred_at) > KEY_TRUSTED_MS
-            || (corrected.is_some() && !arrived),
+            || (corrected.is_some() && !arrived)
+            || entries::is_carried(db, sequence)?,
         request: Request {
             idempotency_key: Some(request.idempotency_key),
             ..Request::post(request.path, request.body)

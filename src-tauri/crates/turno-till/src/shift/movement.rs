@@ -102,7 +102,7 @@ pub fn refund(
     now: Millis,
 ) -> Result<(), Problem> {
     match shifts::current_number(conn)? {
-        Some(shift) if shift != sale.shift_number => {
+        Some(shift) if sale.shift_number != Some(shift) => {
             give_back(conn, shift, manager, sale, amount, reason, now)
         }
         Some(_) | None => Ok(()),

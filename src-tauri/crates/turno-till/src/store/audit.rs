@@ -35,6 +35,11 @@ pub enum Event {
     StoredBodyChanged,
     /// The disk failed a ticket's commit, and it is certain that the ticket was not recorded.
     TicketNotSaved,
+    /// Unsent sales were written to a file for another till.
+    SalesExported,
+    /// A file of another till's sales was taken in.
+    SalesImported,
+    SaleImported,
     SendingPaused,
     SendingResumed,
     /// YUPY's answers show that this machine's clock is wrong.
@@ -86,6 +91,9 @@ impl Event {
             Self::BackupRestored => "backup_restored",
             Self::StoredBodyChanged => "stored_body_changed",
             Self::TicketNotSaved => "ticket_not_saved",
+            Self::SalesExported => "sales_exported",
+            Self::SalesImported => "sales_imported",
+            Self::SaleImported => "sale_imported",
             Self::SendingPaused => "sending_paused",
             Self::SendingResumed => "sending_resumed",
             Self::ClockWrong => "clock_wrong",

@@ -49,6 +49,7 @@ impl QueueReason {
             Self::ConfirmationRefused => "confirmation_refused",
             Self::MissingAtYupy => "missing_at_yupy",
             Self::Corrected => "corrected",
+            Self::FromAnotherTill => "from_another_till",
         }
     }
 
@@ -60,6 +61,7 @@ impl QueueReason {
             "confirmation_refused" => Ok(Self::ConfirmationRefused),
             "missing_at_yupy" => Ok(Self::MissingAtYupy),
             "corrected" => Ok(Self::Corrected),
+            "from_another_till" => Ok(Self::FromAnotherTill),
             other => PauseCause::from_word(other)
                 .map(Self::Paused)
                 .or_else(|_| WaitCause::from_word(other).map(Self::Waiting)),
@@ -127,6 +129,13 @@ impl<'a> Columns<'a> {
             },
             State::Withdrawn => Self { reason: Some("withdrawn"), ..bare("withdrawn", None) },
         }
+    }
+}
+
+impl State {
+    #[must_use]
+    pub fn as_word(&self) -> &'static str {
+        Columns::of(self).state
     }
 }
 
@@ -266,6 +275,33 @@ pub fn waiting_since_later(conn: &Connection, now: Millis) -> Result<Vec<i64>> {
     conn.prepare_cached("SELECT sequence FROM outbox WHERE due_at_ms > ?1 ORDER BY sequence")?
         .query_map([now], |row| row.get(0))?
         .collect()
+}
+
+/// Sales behind this sequence and up to that one that are not settled, the oldest first; without those that were
+/// voided here, of which another till must not make a sale.
+pub fn unsettled(conn: &Connection, behind: i64, up_to: i64, limit: u32) -> Result<Vec<i64>> {
+    conn.prepare_cached(
+        "SELECT sequence FROM outbox
+         WHERE state NOT IN ('accepted', 'discarded', 'withdrawn') AND sequence > ?1 AND sequence <= ?2
+           AND NOT EXISTS (SELECT 1 FROM voids WHERE voids.sequence = outbox.sequence)
+         ORDER BY sequence LIMIT ?3",
+    )?
+    .query_map(params![behind, up_to, limit], |row| row.get(0))?
+    .collect()
+}
+
+/// Another till may send this sale from now on, or may have.
+pub fn note_carried(conn: &Connection, sequence: i64, at: Millis) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE outbox SET carried_at_ms = ?2 WHERE sequence = ?1 AND carried_at_ms IS NULL",
+    )?
+    .execute(params![sequence, at])?;
+    Ok(())
+}
+
+pub fn is_carried(conn: &Connection, sequence: i64) -> Result<bool> {
+    conn.prepare_cached("SELECT carried_at_ms IS NOT NULL FROM outbox WHERE sequence = ?1")?
+        .query_row([sequence], |row| row.get(0))
 }
 
 /// How many of the sales up to this sequence are not settled.

@@ -117,6 +117,8 @@ pub fn missing(conn: &Connection, run_id: i64, limit: u32) -> Result<Vec<i64>> {
     conn.prepare_cached(
         "SELECT o.sequence FROM reconciliations r JOIN outbox o
          WHERE r.run_id = ?1 AND o.state = 'accepted'
+           -- YUPY lists it under the till that sold it.
+           AND NOT EXISTS (SELECT 1 FROM imported_sales i WHERE i.sequence = o.sequence)
            AND (o.seen_in_run IS NULL
                 OR (o.seen_in_run > coalesce(r.from_run, 0) AND o.seen_in_run < r.run_id))
            AND NOT EXISTS (

@@ -26,6 +26,7 @@ pub struct RequestRow {
     pub idempotency_key: String,
     pub path: String,
     pub body: Vec<u8>,
+    pub created_at: Millis,
     body_sha256: Vec<u8>,
 }
 
@@ -73,7 +74,8 @@ pub fn freeze(conn: &Connection, sequence: i64, request: &NewRequest<'_>, at: Mi
     Ok(conn.last_insert_rowid())
 }
 
-const COLUMNS: &str = "request_id, operation, revision, idempotency_key, path, body, body_sha256";
+const COLUMNS: &str =
+    "request_id, operation, revision, idempotency_key, path, body, body_sha256, created_at_ms";
 
 fn read(row: &Row<'_>) -> Result<RequestRow> {
     Ok(RequestRow {
@@ -84,12 +86,20 @@ fn read(row: &Row<'_>) -> Result<RequestRow> {
         path: row.get(4)?,
         body: row.get(5)?,
         body_sha256: row.get(6)?,
+        created_at: row.get(7)?,
     })
 }
 
 pub fn get(conn: &Connection, request_id: i64) -> Result<RequestRow> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM requests WHERE request_id = ?1"))?
         .query_one([request_id], read)
+}
+
+/// Everything that was ever frozen of a sale, the oldest first.
+pub fn of_sale(conn: &Connection, sequence: i64) -> Result<Vec<RequestRow>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM requests WHERE sequence = ?1 ORDER BY request_id"))?
+        .query_map([sequence], read)?
+        .collect()
 }
 
 /// What was frozen when the sale was made.

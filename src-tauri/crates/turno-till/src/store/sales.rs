@@ -32,9 +32,10 @@ pub struct RecordedCheckout {
 pub struct SaleRow {
     pub sequence: i64,
     pub external_transaction_id: String,
-    pub draft_id: String,
-    pub shift_number: u32,
-    pub seller: String,
+    /// Ticket, shift and seller are there exactly if the sale was made on this till.
+    pub draft_id: Option<String>,
+    pub shift_number: Option<u32>,
+    pub seller: Option<String>,
     pub occurred_at: Millis,
     pub amount_minor: i64,
     pub currency: String,
@@ -110,7 +111,8 @@ pub fn checkout(conn: &Connection, draft_id: &str) -> Result<CheckoutRow> {
 /// Checkouts with sales behind this sequence, the oldest first.
 pub fn drafts_since(conn: &Connection, sequence: i64, limit: u32) -> Result<Vec<String>> {
     conn.prepare_cached(
-        "SELECT draft_id FROM sales WHERE sequence > ?1 GROUP BY draft_id ORDER BY min(sequence) LIMIT ?2",
+        "SELECT draft_id FROM sales WHERE sequence > ?1 AND draft_id IS NOT NULL
+         GROUP BY draft_id ORDER BY min(sequence) LIMIT ?2",
     )?
     .query_map(params![sequence, limit], |row| row.get(0))?
     .collect()

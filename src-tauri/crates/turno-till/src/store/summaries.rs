@@ -10,12 +10,13 @@ use crate::view::{Money, SalePage, SaleReason, SaleState, SaleSummary, Standing,
 pub const PAGE: u32 = 50;
 
 const COLUMNS: &str = "sales.sequence, external_transaction_id, sales.shift_number, description, route, seat, buyer_name,
-    amount_minor, currency, occurred_at_ms, people.name, outbox.state, outcome_unknown, outbox.reason, outbox.detail,
-    outbox.attempts,
-    outbox.due_at_ms, yupy_transaction_id, voids.state, returned_minor";
+    amount_minor, currency, occurred_at_ms, coalesce(people.name, imported_sales.seller), outbox.state,
+    outcome_unknown, outbox.reason, outbox.detail, outbox.attempts, outbox.due_at_ms, yupy_transaction_id, voids.state,
+    returned_minor, imported_sales.shift_id, imported_sales.device_id";
 
 const TABLES: &str =
-    "sales JOIN outbox ON outbox.sequence = sales.sequence JOIN people ON people.person_id = sales.seller
+    "sales JOIN outbox ON outbox.sequence = sales.sequence LEFT JOIN people ON people.person_id = sales.seller
+    LEFT JOIN imported_sales ON imported_sales.sequence = sales.sequence
     LEFT JOIN voids ON voids.sequence = sales.sequence";
 
 fn read(row: &Row<'_>) -> Result<SaleSummary> {
@@ -25,11 +26,11 @@ fn read(row: &Row<'_>) -> Result<SaleSummary> {
     let due: Option<i64> = row.get(16)?;
     let voided: Option<String> = row.get(18)?;
     let currency: String = row.get(8)?;
-    let shift: u32 = row.get(2)?;
+    let shift: Option<u32> = row.get(2)?;
     Ok(SaleSummary {
         sequence: row.get(0)?,
         external_transaction_id: row.get(1)?,
-        shift_id: format!("S{shift}"),
+        shift_id: shift.map_or_else(|| row.get(20), |shift| Ok(format!("S{shift}")))?,
         description: row.get(3)?,
         route: row.get(4)?,
         seat: row.get(5)?,
@@ -46,6 +47,7 @@ fn read(row: &Row<'_>) -> Result<SaleSummary> {
         attempts: row.get(15)?,
         next_attempt_at: due.map(rfc3339),
         yupy_transaction_id: row.get(17)?,
+        origin_device_id: row.get(21)?,
     })
 }
 

@@ -112,7 +112,8 @@ impl Till {
         let (person, catalog) = (self.unlocked()?, self.catalog()?);
         let (id, now) = (external_transaction_id.to_owned(), self.now());
         self.ask_printer(move |conn| {
-            let sale = sales::by_external_id(conn, &id)?.ok_or(ProblemCode::NotFound)?;
+            let sold_here = sales::by_external_id(conn, &id)?.filter(|sale| sale.draft_id.is_some());
+            let sale = sold_here.ok_or(ProblemCode::NotFound)?;
             let departs_at = catalog.offer(&sale.offer_id).and_then(|offer| offer.departs_at);
             let copy = printing::again(conn, sale.sequence, departs_at, &person.person_id, now)?;
             let entry = audit::Entry {

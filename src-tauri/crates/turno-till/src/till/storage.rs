@@ -84,16 +84,23 @@ impl Till {
     ) -> Result<T, Problem> {
         let journal = Arc::clone(journal);
         let work = move || work(&mut journal.lock().unwrap_or_else(PoisonError::into_inner));
-        let done = match self.inner.options.writer {
-            WriterMode::Inline => work(),
-            WriterMode::Thread => {
-                tokio::task::spawn_blocking(work).await.map_err(|_| ProblemCode::Internal)?
-            }
-        };
-        done.map_err(|error| {
+        self.blocking(work).await?.map_err(|error| {
             tracing::error!(%error, "the journal cannot be written");
             Problem::with(ProblemCode::FolderNotWritable, error.to_string())
         })
+    }
+
+    /// Work on files that may take its time, on a thread that serves no screen.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        match self.inner.options.writer {
+            WriterMode::Inline => Ok(work()),
+            WriterMode::Thread => {
+                tokio::task::spawn_blocking(work).await.map_err(|_| ProblemCode::Internal.into())
+            }
+        }
     }
 
     /// Refuses what would begin a ticket that the disk could not keep to its end.
@@ -107,12 +114,7 @@ impl Till {
     /// Gives up, or makes again, the room that is kept, on a thread that may wait for the medium.
     async fn tend_room(&self) -> Room {
         let inner = Arc::clone(&self.inner);
-        let room = match self.inner.options.writer {
-            WriterMode::Inline => inner.reserve.tend(),
-            WriterMode::Thread => {
-                tokio::task::spawn_blocking(move || inner.reserve.tend()).await.unwrap_or(Room::Low)
-            }
-        };
+        let room = self.blocking(move || inner.reserve.tend()).await.unwrap_or(Room::Low);
         self.warn(StorageWarning::DiskLow, room == Room::Low);
         room
     }

@@ -129,7 +129,8 @@ pub struct SaleDetail {
     pub sale: SaleSummary,
     pub verdict: SaleVerdict,
     pub quantity: u32,
-    pub checkout: SaleCheckout,
+    /// Null for a sale that another till made: its ticket stayed there.
+    pub checkout: Option<SaleCheckout>,
     /// As it was recorded at the sale; on the customer's ticket for ever.
     pub sold: SaleContent,
     /// As YUPY is told it: the newest correction.

@@ -41,7 +41,13 @@ impl Books {
         if let Some(reply) = about_the_till(request, &body) {
             // One code is another company's.
             let company = if body["enrolment_code"] == "OTHER" { "B" } else { "A" };
-            return if body.is_null() { reply } else { with_members(reply, &json!({ "company": company })) };
+            let device_id = match body["enrolment_code"].as_str() {
+                Some("SECOND") => "D04",
+                Some("THIRD") => "D05",
+                Some(_) | None => "D03",
+            };
+            let members = json!({ "company": company, "device_id": device_id });
+            return if body.is_null() { reply } else { with_members(reply, &members) };
         }
         if request.method == Method::Get {
             return self.list(&request.path);

@@ -10,6 +10,7 @@ mod crash;
 mod damage;
 mod detail;
 mod enrolment;
+mod handover;
 mod hostile;
 mod identity;
 mod line;
