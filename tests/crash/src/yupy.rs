@@ -66,6 +66,10 @@ impl Yupy {
         let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         match (request.method, request.path.as_str()) {
             (Method::Post, "/v1/devices/enroll") => return answer(200, &enrolment(&body)),
+            (Method::Post, "/v1/devices/epochs") => {
+                let (device_id, epoch) = (&body["device_id"], &body["epoch"]);
+                return answer(200, &json!({ "device_id": device_id, "epoch": epoch, "request_id": "r" }));
+            }
             (Method::Get, "/v1/catalog") if request.if_none_match.is_some() => {
                 return answer(304, &json!({}));
             }

@@ -1,7 +1,9 @@
-//! `POST /v1/devices/enroll`: how a till gets its credential, its scope and its name.
+//! `POST /v1/devices/enroll`: how a till gets its credential, its scope and its name; and `POST /v1/devices/epochs`,
+//! how it tells of the letters that it has taken since.
 //!
 //! Invariant: a lost answer costs nothing. The same code from the same installation is answered again, with a fresh
-//! credential for the same device; from another installation it is refused.
+//! credential for the same device; from another installation it is refused. An epoch is one installation's, for ever;
+//! whoever registers it again is told the same.
 
 use serde::{Deserialize, Serialize};
 use turno_domain::Currency;
@@ -17,6 +19,21 @@ pub struct EnrolRequest {
     pub installation_id: Uuid,
     /// Answered with `epoch_taken` if another installation of the device has it; then the till makes another.
     pub epoch: Epoch,
+}
+
+/// The till took another epoch by itself and will number its next sales with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpochRequest {
+    pub device_id: DeviceId,
+    pub installation_id: Uuid,
+    pub epoch: Epoch,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpochAnswer {
+    pub device_id: DeviceId,
+    pub epoch: Epoch,
+    pub request_id: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -39,6 +39,8 @@ pub enum AuditEvent {
     /// G1: a token that was forged, foreign, spent or made for other content.
     ConfirmationRefused,
     DeviceEnrolled,
+    /// A till took new letters for its numbers.
+    EpochRegistered,
     /// D4: an owner that had died was followed by another.
     TakenOver,
     PaymentApproved,

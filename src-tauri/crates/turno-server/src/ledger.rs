@@ -20,8 +20,9 @@ use turno_protocol::{
 use crate::{
     caller::{Caller, TokenHash},
     matrix::{
-        CreateOutcome, CreateRequest, EnrolOutcome, EnrolRequest, Finished, PaymentRequest, ReserveOutcome,
-        ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest, WebhookOutcome,
+        CreateOutcome, CreateRequest, EnrolOutcome, EnrolRequest, EpochOutcome, Finished, PaymentRequest,
+        RegisterEpoch, ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest,
+        WebhookOutcome,
     },
     payment::{Payment, PaymentResult},
     request::WebhookEvent,
@@ -193,6 +194,12 @@ pub trait Ledger: Clone + Send + Sync + 'static {
         &self,
         request: EnrolRequest,
     ) -> impl Future<Output = Result<EnrolOutcome, LedgerError>> + Send;
+
+    fn register_epoch(
+        &self,
+        caller: Caller,
+        request: RegisterEpoch,
+    ) -> impl Future<Output = Result<EpochOutcome, LedgerError>> + Send;
 
     fn transaction(
         &self,

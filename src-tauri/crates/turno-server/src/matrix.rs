@@ -6,6 +6,7 @@
 mod confirmation;
 mod create;
 mod enrol;
+mod epoch;
 mod external_id;
 mod key;
 mod payment;
@@ -16,6 +17,7 @@ mod void;
 
 pub use create::{CreateOutcome, CreateRequest, create_transaction};
 pub use enrol::{EnrolOutcome, EnrolRequest, Enrolled, enrol_device, new_token};
+pub use epoch::{EpochOutcome, RegisterEpoch, register_epoch};
 pub use payment::{Known, PaymentRequest, ReserveOutcome, reserve_payment};
 pub use payment_end::{
     Finished, WebhookOutcome, apply_webhook, claim_abandoned, finish_payment, give_up_payment, mark_payment,

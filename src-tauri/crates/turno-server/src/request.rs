@@ -10,6 +10,6 @@ mod sale;
 pub use fields::Faults;
 pub use operations::{
     Enrolment, NewPayment, NewVoid, Resolution, ResolutionTarget, WebhookEvent, WebhookStatus,
-    read_enrolment, read_payment, read_resolution, read_void, read_webhook,
+    read_enrolment, read_epoch, read_payment, read_resolution, read_void, read_webhook,
 };
 pub use sale::read_sale;

@@ -188,10 +188,21 @@ pub fn suspect(
     if imported::find(conn, sequence)?.is_some() {
         return Ok(());
     }
+    leave_epoch(conn, entropy, reason, now)
+}
+
+/// The next sale gets other letters.
+pub fn leave_epoch(
+    conn: &Connection,
+    entropy: &dyn Entropy,
+    reason: EpochReason,
+    now: Millis,
+) -> rusqlite::Result<()> {
     let mut chance = [0; 8];
     entropy.fill(&mut chance);
     let taken = take_epoch(conn, chance, reason, now)?;
-    let data = json!({ "reason": reason.as_word(), "epoch": taken, "sequence": sequence });
+    let after_sequence = installation::last_sequence(conn)?;
+    let data = json!({ "reason": reason.as_word(), "epoch": taken, "after_sequence": after_sequence });
     audit::append(conn, now, &audit::Entry { data, ..audit::Entry::new(Event::IdentityGuardFired) })
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
+use turno_domain::ids::Epoch;
 use turno_sqlite::{Database, WriteError};
 
 use crate::answer::{Verdict, WaitCause};
@@ -24,10 +25,13 @@ use crate::view::ConnectionState;
 mod flight;
 mod line;
 mod ping;
+mod register;
 mod void_flight;
 use flight::Flown;
 pub use line::{Change, Line, Permit};
 use ping::Ponged;
+pub use register::Registrant;
+use register::Said;
 
 /// After so long without a word from YUPY its books are worth comparing with ours.
 const LONG_OUTAGE_MS: Millis = 60 * 60 * 1_000;
@@ -48,6 +52,7 @@ pub struct Parts {
     pub clock: SharedClock,
     pub entropy: SharedEntropy,
     pub context: Context,
+    pub registrant: Registrant,
     /// Since when a person has sending switched off.
     pub paused_since: Option<Millis>,
     /// Told when YUPY is heard again after [`LONG_OUTAGE_MS`].
@@ -93,6 +98,8 @@ impl Relay {
             suspect: false,
             ping_at: Millis::MIN,
             heard_at: None,
+            tell_epoch_at: Some(Millis::MIN),
+            epochs_taken: 0,
         };
         let task = Arc::new(Task(tokio::spawn(driver.run(inbox)).abort_handle()));
         Self { _task: task, wake, commands, line, paused_since }
@@ -157,6 +164,10 @@ struct Driver {
     ping_at: Millis,
     /// When YUPY was heard last.
     heard_at: Option<Millis>,
+    /// From when on it is to be seen to that YUPY knows our epoch; `None` while it does, or while it is being told.
+    tell_epoch_at: Option<Millis>,
+    /// How many in a row were somebody else's.
+    epochs_taken: u32,
     paused_since: watch::Receiver<Option<Millis>>,
 }
 
@@ -170,6 +181,7 @@ enum Errand {
 enum Landed {
     Sale(Flown),
     Ping(Ponged),
+    Epoch(Epoch, Said),
 }
 
 impl Driver {
@@ -192,6 +204,7 @@ impl Driver {
                 Ok(()) = self.paused_since.changed() => self.try_everything().await,
                 () = tokio::time::sleep(sleep) => {}
             }
+            self.tell_epoch().await;
             let now = tokio::time::Instant::now();
             self.answer_waiters(|waiter| waiter.deadline <= now);
         }
@@ -303,9 +316,46 @@ impl Driver {
         Landed::Sale(Flown { verdict, clocks: None })
     }
 
+    /// While YUPY is heard, and has not been told of our epoch, it is told.
+    async fn tell_epoch(&mut self) {
+        let now = self.now();
+        let is_due = self.tell_epoch_at.is_some_and(|at| at <= now);
+        if !is_due || self.line.state != ConnectionState::Online || self.paused_since.borrow().is_some() {
+            return;
+        }
+        match self.parts.db.read(register::unregistered).await {
+            Ok(None) => self.tell_epoch_at = None,
+            Ok(Some(epoch)) => {
+                self.tell_epoch_at = None;
+                let (transport, of) = (Arc::clone(&self.parts.transport), self.parts.registrant.clone());
+                self.flights.spawn(async move {
+                    Landed::Epoch(epoch, register::tell(&*transport, &of, epoch).await)
+                });
+            }
+            Err(error) => {
+                tracing::error!(%error, "the relay cannot read");
+                self.tell_epoch_at = Some(now.saturating_add(register::AGAIN_MS));
+            }
+        }
+    }
+
+    async fn epoch_told(&mut self, epoch: Epoch, said: Said) {
+        let (now, entropy) = (self.now(), Arc::clone(&self.parts.entropy));
+        let noted = self.parts.db.write(move |conn| register::note(conn, &*entropy, epoch, said, now)).await;
+        self.epochs_taken = if said == Said::Taken { self.epochs_taken + 1 } else { 0 };
+        self.tell_epoch_at = match (said, noted) {
+            (Said::NotKept, _) => None,
+            _ if self.epochs_taken >= register::TAKEN_LIMIT => None,
+            (Said::Known | Said::Taken, Ok(())) => Some(now),
+            (Said::Nothing, _) | (_, Err(_)) => Some(now.saturating_add(register::AGAIN_MS)),
+        };
+        self.changed();
+    }
+
     async fn landed(&mut self, landed: Landed) {
         let (now, roll) = (self.now(), roll(&*self.parts.entropy));
         let (change, clocks) = match &landed {
+            Landed::Epoch(epoch, said) => return self.epoch_told(*epoch, *said).await,
             Landed::Ping(Ponged { trouble, yupy_at }) => {
                 let change = match trouble {
                     None => self.line.spoke(now),
@@ -317,6 +367,10 @@ impl Driver {
                 for waiter in &mut self.waiters {
                     waiter.so_far.attempted += 1;
                     waiter.so_far.accepted += u32::from(matches!(verdict, Verdict::Accepted(_)));
+                }
+                // Such an answer may have cost us our epoch.
+                if matches!(verdict, Verdict::Collision(_) | Verdict::Attention { .. }) {
+                    self.tell_epoch_at = Some(now);
                 }
                 (self.line.heard(verdict, now, roll), *clocks)
             }

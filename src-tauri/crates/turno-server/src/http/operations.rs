@@ -91,6 +91,7 @@ fn all<L: Ledger>() -> Vec<Operation<L>> {
         get_from("/v1/duplicate-challenges/{id}", get(challenges::read::<L>), CHALLENGE),
         post_to("/v1/duplicate-resolutions", post(challenges::resolve::<L>), RESOLVE),
         post_to("/v1/devices/enroll", post(devices::enrol::<L>), ENROL),
+        post_to("/v1/devices/epochs", post(devices::register_epoch::<L>), EPOCH),
         get_from("/v1/catalog", get(catalog::read::<L>), CATALOG),
         get_from("/v1/audit", get(audit::list::<L>), AUDIT),
         get_from("/health", get(health::health), HEALTH),
@@ -246,6 +247,16 @@ const ENROL: About = About {
     body: Some("NewEnrolment"),
     answers: &[(200, Some("Enrolment"))],
     errors: &[ErrorCode::EnrolmentRefused, ErrorCode::EpochTaken],
+    ..QUIET
+};
+
+const EPOCH: About = About {
+    id: "registerEpoch",
+    summary: "Tell of an epoch that a till has taken; the same again is no harm",
+    proof: Proof::Credential(&[Right::Create]),
+    body: Some("NewEpoch"),
+    answers: &[(200, Some("Epoch"))],
+    errors: &[ErrorCode::EpochTaken],
     ..QUIET
 };
 

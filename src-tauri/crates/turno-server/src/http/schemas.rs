@@ -51,10 +51,16 @@ fn requests() -> Named {
         ("decided_by", json!({"type": "string", "minLength": 1, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"})),
         ("reason", text()),
     ];
+    let epoch = || json!({"type": "string", "pattern": format!("^[{}]{{3}}$", Epoch::ALPHABET)});
     let enrolment = [
         ("enrolment_code", json!({"type": "string", "minLength": 1})),
         ("installation_id", json!({"type": "string", "format": "uuid"})),
-        ("epoch", json!({"type": "string", "pattern": format!("^[{}]{{3}}$", Epoch::ALPHABET)})),
+        ("epoch", epoch()),
+    ];
+    let registration = [
+        ("device_id", json!({"type": "string", "pattern": "^[A-Z0-9]{1,16}$"})),
+        ("installation_id", json!({"type": "string", "format": "uuid"})),
+        ("epoch", epoch()),
     ];
     let event = [
         ("event_id", text()),
@@ -105,6 +111,14 @@ fn requests() -> Named {
             json!({
                 "enrolment_code": "K7M2P-QX4TD-9HWRA", "epoch": "K7M",
                 "installation_id": "6f1c1a52-4c3a-4b59-9d0e-0a4b8c1d2e3f",
+            }),
+        ),
+        request(
+            "NewEpoch",
+            &registration,
+            &["device_id", "installation_id", "epoch"],
+            json!({
+                "device_id": "D03", "epoch": "K7M", "installation_id": "6f1c1a52-4c3a-4b59-9d0e-0a4b8c1d2e3f",
             }),
         ),
         request(
@@ -263,7 +277,8 @@ fn enrolment() -> Named {
         ("fares", parts()),
         ("products", parts()),
     ];
-    vec![answer("Enrolment", &enrolment), answer("Catalog", &catalog)]
+    let epoch = [("device_id", text()), ("epoch", text()), ("request_id", text())];
+    vec![answer("Enrolment", &enrolment), answer("Epoch", &epoch), answer("Catalog", &catalog)]
 }
 
 fn lists() -> Named {

@@ -19,8 +19,9 @@ use crate::{
     caller::{Caller, TokenHash},
     ledger::{Ledger, LedgerError, Page, PageRequest, StoredCatalog},
     matrix::{
-        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, Finished, PaymentRequest,
-        ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest, WebhookOutcome,
+        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, EpochOutcome, Finished,
+        PaymentRequest, RegisterEpoch, ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome,
+        VoidRequest, WebhookOutcome,
     },
     payment::{Payment, PaymentResult},
     request::WebhookEvent,
@@ -176,6 +177,17 @@ impl Ledger for PostgresLedger {
         let world = self.world.clone();
         let done = self.write(Sales::Read, async move |books| {
             matrix::enrol_device(books, &world, request.clone()).await
+        });
+        Ok(done.await?)
+    }
+
+    async fn register_epoch(
+        &self,
+        caller: Caller,
+        request: RegisterEpoch,
+    ) -> Result<EpochOutcome, LedgerError> {
+        let done = self.write(Sales::Read, async move |books| {
+            matrix::register_epoch(books, &caller, request.clone()).await
         });
         Ok(done.await?)
     }

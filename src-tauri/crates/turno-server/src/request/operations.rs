@@ -3,10 +3,14 @@
 use serde_json::Value;
 use turno_domain::{
     Currency, Money,
-    ids::{Epoch, ExternalOperationId, ExternalPaymentId},
+    ids::{DeviceId, Epoch, ExternalOperationId, ExternalPaymentId},
     text::normalise_free_text,
 };
-use turno_protocol::{body::Decision, enrol::EnrolRequest, secret::Secret};
+use turno_protocol::{
+    body::Decision,
+    enrol::{EnrolRequest, EpochRequest},
+    secret::Secret,
+};
 use uuid::Uuid;
 
 use super::fields::{Faults, Fields};
@@ -114,6 +118,19 @@ pub fn read_enrolment(body: &Value) -> Result<Enrolment, Faults> {
         Enrolment { enrolment_code, installation_id, epoch }
     });
     fields.finish(enrolment)
+}
+
+pub fn read_epoch(body: &Value) -> Result<EpochRequest, Faults> {
+    let mut fields = Fields::of(body)?;
+    let device_id = fields.required("device_id", |text| DeviceId::parse(text).map_err(|_| "not_a_device_id"));
+    let installation_id =
+        fields.required("installation_id", |text| Uuid::parse_str(text).map_err(|_| "not_a_uuid"));
+    let epoch = fields.required("epoch", |text| Epoch::parse(text).map_err(|_| "not_an_epoch"));
+    let registration = device_id
+        .zip(installation_id)
+        .zip(epoch)
+        .map(|((device_id, installation_id), epoch)| EpochRequest { device_id, installation_id, epoch });
+    fields.finish(registration)
 }
 
 /// What the acquirer tells about a payment.

@@ -11,8 +11,9 @@ use crate::{
     caller::{Caller, TokenHash},
     ledger::{Ledger, LedgerError, Page, PageRequest, StoredCatalog},
     matrix::{
-        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, Finished, PaymentRequest,
-        ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome, VoidRequest, WebhookOutcome,
+        self, CreateOutcome, CreateRequest, Desk, EnrolOutcome, EnrolRequest, EpochOutcome, Finished,
+        PaymentRequest, RegisterEpoch, ReserveOutcome, ResolveOutcome, ResolveRequest, VoidOutcome,
+        VoidRequest, WebhookOutcome,
     },
     payment::{Payment, PaymentResult},
     request::WebhookEvent,
@@ -133,6 +134,14 @@ impl Ledger for SqliteLedger {
     async fn enrol_device(&self, request: EnrolRequest) -> Result<EnrolOutcome, LedgerError> {
         let world = self.world.clone();
         self.write(move |books| at_once(matrix::enrol_device(books, &world, request))).await
+    }
+
+    async fn register_epoch(
+        &self,
+        caller: Caller,
+        request: RegisterEpoch,
+    ) -> Result<EpochOutcome, LedgerError> {
+        self.write(move |books| at_once(matrix::register_epoch(books, &caller, request))).await
     }
 
     async fn transaction(&self, caller: Caller, id: String) -> Result<Option<StoredSale>, LedgerError> {

@@ -66,6 +66,46 @@ async fn an_epoch_of_a_device_belongs_to_one_installation() {
     enrol(&server, &one, ONE, "K7P").await.expect(200);
 }
 
+async fn tell(server: &Server, credential: &str, installation: &str, epoch: &str) -> Answer {
+    let body = json!({"device_id": "D07", "installation_id": installation, "epoch": epoch});
+    server.post_as(credential, "/v1/devices/epochs", None, body).await
+}
+
+#[tokio::test]
+async fn an_epoch_that_a_till_took_by_itself_is_registered_and_told_again_without_harm() {
+    let server = Server::new().await;
+    let till = enrol(&server, &server.enrolment_code("D07").await, ONE, "K7M").await.expect(200);
+    for _ in 0..2 {
+        let told = tell(&server, &till.text("credential"), ONE, "K7N").await.expect(200);
+        assert_eq!((told.text("device_id"), told.text("epoch")), ("D07".to_owned(), "K7N".to_owned()));
+    }
+    tell(&server, &till.text("credential"), ONE, "K7M").await.expect(200);
+    assert_eq!(server.audited("epoch_registered").await.len(), 1, "once, however often it is told");
+}
+
+#[tokio::test]
+async fn an_epoch_of_another_installation_is_taken_whichever_way_it_was_registered() {
+    let server = Server::new().await;
+    let (one, two) = (server.enrolment_code("D07").await, server.enrolment_code("D07").await);
+    let first = enrol(&server, &one, ONE, "K7M").await.expect(200);
+    let other = enrol(&server, &two, OTHER, "K7N").await.expect(200);
+    tell(&server, &first.text("credential"), ONE, "K7P").await.expect(200);
+    for epoch in ["K7M", "K7P"] {
+        tell(&server, &other.text("credential"), OTHER, epoch).await.refused(409, "epoch_taken");
+    }
+    let third = server.enrolment_code("D07").await;
+    enrol(&server, &third, "1f1c1a52-4c3a-4b59-9d0e-0a4b8c1d2e3f", "K7P").await.refused(409, "epoch_taken");
+}
+
+#[tokio::test]
+async fn an_epoch_is_registered_by_a_credential_that_sells_and_in_its_scope() {
+    let server = Server::new().await;
+    let till = enrol(&server, &server.enrolment_code("D07").await, ONE, "K7M").await.expect(200);
+    tell(&server, "ytc_nobody", ONE, "K7N").await.refused(401, "unauthenticated");
+    let refused = tell(&server, &till.text("credential"), "not-a-uuid", "K0O").await;
+    refused.refused(422, "validation_failed");
+}
+
 #[tokio::test]
 async fn a_bad_request_names_its_faults_and_burns_nothing() {
     let server = Server::new().await;

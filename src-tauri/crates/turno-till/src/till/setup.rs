@@ -11,7 +11,7 @@ use super::{Enrolled, Inner, Till, printing, storage};
 use crate::catalog::Catalog;
 use crate::enrol::{self, FetchedCatalog};
 use crate::reconcile::OneAtATime;
-use crate::relay::{Parts, Relay, Task};
+use crate::relay::{Parts, Registrant, Relay, Task};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::catalog::{self as stored_catalog, CatalogRow};
@@ -103,6 +103,10 @@ impl Till {
             clock: Arc::clone(&options.clock),
             entropy: Arc::clone(&options.entropy),
             context: context.clone(),
+            registrant: Registrant {
+                installation_id: self.inner.installation_id,
+                device_id: enrolment.device_id.clone(),
+            },
             paused_since: self.inner.db.read(installation::sending_paused_at).await?,
             after_outage: Arc::clone(&after_outage),
             changes: self.inner.changes.clone(),

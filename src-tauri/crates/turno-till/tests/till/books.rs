@@ -1,7 +1,7 @@
 //! A YUPY that several tills talk to and that remembers: what each key carried, and every sale by its external id.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub struct Books {
     keys: Mutex<BTreeMap<String, Vec<u8>>>,
     /// By external id, as they were sent.
     pub sales: Mutex<BTreeMap<String, Value>>,
+    /// So many epochs that tills tell of are somebody else's.
+    pub taken_epochs: AtomicU32,
     /// The next sale looks like another one.
     pub asks_once: AtomicBool,
 }
@@ -38,6 +40,15 @@ impl Books {
         }
         let body =
             request.body.as_deref().map(|body| serde_json::from_slice(body).unwrap()).unwrap_or_default();
+        let left = |left: u32| left.checked_sub(1);
+        if request.path == "/v1/devices/epochs"
+            && self.taken_epochs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok()
+        {
+            return error(409, "epoch_taken")(&body);
+        }
+        if request.path == "/v1/devices/epochs" {
+            return about_the_till(request, &body).unwrap();
+        }
         if let Some(reply) = about_the_till(request, &body) {
             // One code is another company's.
             let company = if body["enrolment_code"] == "OTHER" { "B" } else { "A" };

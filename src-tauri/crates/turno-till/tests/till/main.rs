@@ -10,6 +10,7 @@ mod crash;
 mod damage;
 mod detail;
 mod enrolment;
+mod epochs;
 mod handover;
 mod hostile;
 mod identity;

@@ -237,6 +237,10 @@ pub fn about_the_till(request: &Request, body: &Value) -> Option<Reply> {
                 "company_name": "Transportes del Sur", "catalog_url": "/v1/catalog", "request_id": "r-enrol",
             }),
         )),
+        "/v1/devices/epochs" => Some(json_answer(
+            200,
+            &json!({ "device_id": body["device_id"], "epoch": body["epoch"], "request_id": "r-epoch" }),
+        )),
         "/v1/catalog" => Some(json_answer(200, &catalog())),
         _ => None,
     }
