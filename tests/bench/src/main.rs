@@ -21,8 +21,9 @@
 //!   and the server's own work. They come one after the other, because a company has one batch at a time, while pgbench
 //!   keeps both cores busy.
 //!
-//! A history of 5 million, filled in three to four minutes on SQLite and eleven on PostgreSQL while the machine was
-//! busy, is no slower beyond the noise of such a machine: 0.75 and 1.31 times the p50 at 10 thousand. On SQLite a
+//! A history of 5 million is filled in three to four minutes on SQLite and eleven on PostgreSQL. Whether a creation is
+//! slower behind it is not settled: on a machine that compiled beside it, two runs gave 2.64 and 0.75 times the p50 at
+//! 10 thousand on SQLite and one gave 1.31 on PostgreSQL. What does not depend on the load speaks for it: on SQLite a
 //! creation took 1.11 times the processor's time and wrote the same 40 KiB.
 //!
 //! - A till beside a returning fleet is never refused and waits behind the fleet's half of the line: 55 ms instead of 1.
