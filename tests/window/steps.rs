@@ -52,6 +52,9 @@ pub async fn choose_seat(till: &Window, seat: &str, buyer: &str) -> Result<()> {
 
 /// Sells a seat, and comes back when the sale is recorded on this till. Tells its external id.
 pub async fn sell_seat(till: &Window, seat: &str, buyer: &str) -> Result<String> {
+    // Where the last sale is shown, so that it is not taken for this one.
+    till.keys(key::F2).await?;
+    till.see_focused("search").await?;
     let before = last_sale(till).await?;
     choose_seat(till, seat, buyer).await?;
     till.keys("100").await?;
