@@ -101,7 +101,7 @@ impl Past {
         sales::insert_checkout(
             conn,
             &CheckoutRow {
-                draft_id: row.draft_id.clone(),
+                draft_id: uuid_like(number),
                 charge_digest: Sha256::digest(number.to_le_bytes()).to_vec(),
                 shift_number: shift,
                 seller: CASHIER.to_owned(),
@@ -166,9 +166,9 @@ impl Past {
             sequence,
             external_transaction_id: id.as_str().to_owned(),
             // As far apart as the random ids that drafts have.
-            draft_id: uuid_like(number),
-            shift_number: shift,
-            seller: CASHIER.to_owned(),
+            draft_id: Some(uuid_like(number)),
+            shift_number: Some(shift),
+            seller: Some(CASHIER.to_owned()),
             occurred_at: at,
             amount_minor: PRICE_MINOR,
             currency: self.enrolment.currency.code().to_owned(),
@@ -187,7 +187,7 @@ impl Past {
         TransactionBody {
             buyer_name: row.buyer_name.clone(),
             integration_experience: Some("turno_pos".to_owned()),
-            shift_id: Some(ShiftId::numbered(row.shift_number).into_string()),
+            shift_id: row.shift_number.map(|number| ShiftId::numbered(number).into_string()),
             device_id: Some(self.enrolment.device_id.as_str().to_owned()),
             occurred_at: Some(rfc3339(row.occurred_at)),
             payment_method: Some("cash".to_owned()),
