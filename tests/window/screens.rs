@@ -116,7 +116,10 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     till.keys(key::F10).await?;
     till.see("theme-dark").await?;
     till.see("slip").await?;
-    look_at(&till, &name("14-settings")).await
+    look_at(&till, &name("14-settings")).await?;
+    till.click("export-open").await?;
+    till.see_focused("file-passphrase").await?;
+    look_at(&till, &name("15-export")).await
 }
 
 #[tokio::test]
