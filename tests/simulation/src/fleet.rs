@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use turno_till::room::Ample;
 use turno_till::transport::{Failure, Method, Request, Response, Sending, SharedTransport, Transport};
 use turno_till::view::{
     Charge, ChargeOutcome, ConnectRequest, Line, LookAlikePolicy, OpenShiftRequest, Problem, Role, Tender,
@@ -124,6 +125,8 @@ async fn set_up(
         }),
         pin_cost: PinCost { memory_kib: 8, passes: 1 },
         writer: WriterMode::Inline,
+        // In memory; a reserve for each of hundreds would fill it.
+        disk: Arc::new(Ample),
         ..Options::new(folder.to_owned(), folder.with_extension("state"))
     };
     let till = Till::open(options).await.map_err(told_no)?;
