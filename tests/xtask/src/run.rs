@@ -1,6 +1,5 @@
 //! `cargo xtask run`: from a fresh clone to an open till.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -9,15 +8,9 @@ use crate::{process, system, tree, ui};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Keep sales in this folder instead of the user's data folder. Secrets stay in the user's state folder.
-    #[arg(long, value_name = "FOLDER")]
-    data_dir: Option<PathBuf>,
-    /// The language of the screen.
-    #[arg(long, value_parser = ["es", "en"])]
-    lang: Option<String>,
-    /// Go straight to practice: an embedded server and a demo catalog, nothing leaves this machine.
-    #[arg(long)]
-    practice: bool,
+    /// The till's own options, e.g. `--practice`, `--kiosk`, `--data-dir FOLDER`, `--lang en`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<String>,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -35,15 +28,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// The till's own exit code is ours.
 fn open(args: &Args) -> Result<ExitCode> {
     let mut till = process::command(&tree::target().join("debug/turno").to_string_lossy(), &[]);
-    if let Some(folder) = &args.data_dir {
-        till.arg("--data-dir").arg(std::path::absolute(folder)?);
-    }
-    if let Some(language) = &args.lang {
-        till.arg("--lang").arg(language);
-    }
-    if args.practice {
-        till.arg("--practice");
-    }
+    // A folder that was typed is meant from where the person stands.
+    till.args(&args.options).current_dir(std::env::current_dir()?);
     let status = till.status().context("cannot start the till")?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
