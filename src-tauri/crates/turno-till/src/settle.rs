@@ -70,7 +70,7 @@ pub fn apply(
     }
     entries::update(conn, &next, detail, now)?;
     // Whoever has the money back is asked nothing more, and nothing of it is to be corrected.
-    if is_refused_or_questioned(&next.state) && void::waits_for(conn, sequence)? {
+    if is_refused_or_questioned(&next.state) && void::waits_for(conn, sequence, now)? {
         return apply(conn, context, sequence, &Event::Withdrawn, detail, now)
             .map(|settled| settled.map(|settled| Settled { pause, ..settled }));
     }

@@ -30,8 +30,8 @@ use crate::shift;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox as entries;
 use crate::store::sales::{self, SaleRow};
-use crate::store::voids::{self, NewVoid};
-use crate::store::{shifts, unreadable};
+use crate::store::voids::{self, NewVoid, VoidRow};
+use crate::store::{is_about_the_row, shifts, unreadable};
 use crate::view::{Person, Problem, ProblemCode, Role, VoidSaleRequest};
 use crate::voiding::{self, Event, State};
 
@@ -199,6 +199,22 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
     Ok(())
 }
 
+/// The void of a sale, if it has one. A row that cannot be understood is set aside for people and counts as none, so
+/// that it stops neither its sale nor the other voids nor the till's start.
+///
+/// # Errors
+/// The database refused.
+pub fn readable(conn: &Connection, sequence: i64, now: Millis) -> rusqlite::Result<Option<VoidRow>> {
+    match voids::get(conn, sequence) {
+        Err(error) if is_about_the_row(&error) => {
+            tracing::error!(%error, sequence, "a void's row cannot be understood; it is set aside");
+            voids::set_aside(conn, sequence, now)?;
+            Ok(None)
+        }
+        read => read,
+    }
+}
+
 /// Applies an event to a void as it stands in the database. False: it does not apply and nothing changed.
 ///
 /// # Errors
@@ -211,7 +227,7 @@ pub fn apply(
     detail: Option<&str>,
     now: Millis,
 ) -> rusqlite::Result<bool> {
-    let Some(row) = voids::get(conn, sequence)? else { return Ok(false) };
+    let Some(row) = readable(conn, sequence, now)? else { return Ok(false) };
     let Some(next) = voiding::step(row.state, event, now, &context.policy) else { return Ok(false) };
     voids::update(conn, sequence, next, detail, now)?;
     if next == State::Confirmed {
@@ -240,7 +256,7 @@ pub fn answered(
     (verdict, roll): (voiding::Verdict, u32),
     now: Millis,
 ) -> rusqlite::Result<()> {
-    let Some(row) = voids::get(conn, sequence)? else { return Ok(()) };
+    let Some(row) = readable(conn, sequence, now)? else { return Ok(()) };
     let lost = verdict == voiding::Verdict::NotFound;
     let detail = match &verdict {
         voiding::Verdict::Refused { detail, .. } => Some(detail.clone()),
@@ -252,7 +268,7 @@ pub fn answered(
     let event = Event::Answered { verdict, roll, lost_count: row.lost_count };
     if apply(conn, context, sequence, &event, detail.as_deref(), now)? && lost {
         voids::count_lost(conn, sequence)?;
-        if voids::get(conn, sequence)?.is_some_and(|row| matches!(row.state, State::Waiting { .. })) {
+        if waits_for(conn, sequence, now)? {
             settle::apply(conn, context, sequence, &outbox::Event::MissingAtYupy, None, now)?;
         }
     }
@@ -277,8 +293,8 @@ pub fn follow(
 ///
 /// # Errors
 /// The database refused.
-pub fn waits_for(conn: &Connection, sequence: i64) -> rusqlite::Result<bool> {
-    Ok(voids::get(conn, sequence)?.is_some_and(|row| matches!(row.state, State::Waiting { .. })))
+pub fn waits_for(conn: &Connection, sequence: i64, now: Millis) -> rusqlite::Result<bool> {
+    Ok(readable(conn, sequence, now)?.is_some_and(|row| matches!(row.state, State::Waiting { .. })))
 }
 
 /// Voids that were being sent, or wait for a time that no policy would set, can go on.

@@ -1,6 +1,7 @@
 //! One attempt of a void: claimed on the disk, sent, and its answer written down.
 //!
-//! Invariant: a row that cannot be understood stops no other void and no sale; a void leaves only when YUPY has accepted its sale, under its one key with its one body.
+//! Invariant: a row that cannot be understood stops no other void and no sale; a void leaves only when YUPY has
+//! accepted its sale, under its one key with its one body.
 
 use rusqlite::Connection;
 use turno_domain::{Currency, Money};
@@ -17,7 +18,7 @@ use crate::store::voids::{self, Ended};
 use crate::store::{is_about_the_row, outbox as entries, sales, unreadable};
 use crate::transport::{Request, Response};
 use crate::void;
-use crate::voiding::{Event, Refusal, State, Verdict};
+use crate::voiding::{Event, Refusal, Verdict};
 
 pub struct VoidFlight {
     sequence: i64,
@@ -40,9 +41,8 @@ pub fn claim(
         match board(db, context, sequence, now) {
             Ok(flight) => flights.extend(flight),
             Err(error) if is_about_the_row(&error) => {
-                tracing::error!(%error, sequence, "a void's row cannot be understood; it is set aside");
-                let state = State::NeedsAttention { attempts: 0, refusal: Refusal::Refused };
-                voids::update(db, sequence, state, Some("its row cannot be understood"), now)?;
+                tracing::error!(%error, sequence, "a void's sale cannot be understood; the void is set aside");
+                voids::set_aside(db, sequence, now)?;
             }
             Err(error) => return Err(error),
         }
@@ -57,7 +57,7 @@ fn board(
     now: Millis,
 ) -> rusqlite::Result<Option<VoidFlight>> {
     let missing = || unreadable("voids.sequence", "a sale that is not there");
-    let row = voids::get(db, sequence)?.ok_or_else(missing)?;
+    let Some(row) = void::readable(db, sequence, now)? else { return Ok(None) };
     let sale = sales::by_sequence(db, sequence)?.ok_or_else(missing)?;
     let entry = entries::get(db, sequence)?.ok_or_else(missing)?;
     let SaleState::Accepted { yupy_transaction_id } = entry.state else {
@@ -123,6 +123,13 @@ pub async fn fly(parts: Parts, flight: VoidFlight) -> Flown {
             .await;
         match written {
             Ok(()) | Err(WriteError::Closed) => break,
+            Err(WriteError::Rejected(error)) if is_about_the_row(&error) => {
+                tracing::error!(%error, sequence, "an answer fits no void's row; it is set aside");
+                if parts.db.write(move |db| voids::set_aside(db, sequence, now)).await.is_ok() {
+                    break;
+                }
+                tokio::time::sleep(DISK_RETRY).await;
+            }
             // Settling twice is harmless: a settled void no longer takes the answer.
             Err(error) => {
                 tracing::error!(%error, "the answer to a void could not be written; trying again");

@@ -8,6 +8,7 @@ use crate::answer::{Acceptance, Collision, Verdict, WaitCause};
 use crate::outbox::{Doubt, QueueReason};
 use crate::random::OsEntropy;
 use crate::store::fixture::shop;
+use crate::store::voids;
 
 const NOW: Millis = 1_796_050_800_000;
 
@@ -281,4 +282,54 @@ fn a_row_that_cannot_be_understood_stops_neither_the_start_nor_the_others() {
         .query_row("SELECT count(*) FROM outbox WHERE state = 'needs_attention'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(aside, 2, "set aside once, for people");
+}
+
+/// The money of each of these sales was given back; how far YUPY knows it stands in `state`.
+fn voided(conn: &Connection, sequence: i64, state: voiding::State) {
+    let void = voids::NewVoid {
+        sequence,
+        operation_id: format!("V-{sequence}"),
+        idempotency_key: format!("void-{sequence}"),
+        body: b"{}".to_vec(),
+        shift_number: 1,
+        asked_by: "c".to_owned(),
+        approved_by: "m".to_owned(),
+        reason: "viaje cancelado".to_owned(),
+        returned_minor: 200,
+        tender: "cash".to_owned(),
+        voided_at: 7,
+    };
+    voids::insert(conn, &void, state).unwrap();
+}
+
+#[test]
+fn a_void_that_cannot_be_understood_stops_neither_its_sale_nor_the_others_nor_the_start() {
+    let accepted = State::Accepted { yupy_transaction_id: "ypt-1".to_owned() };
+    let conn = shop(&[accepted.clone(), accepted.clone(), accepted, sending()]);
+    let later = voiding::State::Queued { attempts: 1, due: NOW + 9, cause: None };
+    voided(&conn, 1, voiding::State::Sending { attempts: 1 });
+    voided(&conn, 2, later);
+    voided(&conn, 3, later);
+    voided(&conn, 4, voiding::State::Waiting { attempts: 0 });
+    conn.execute_batch(
+        "PRAGMA ignore_check_constraints = ON;
+         UPDATE voids SET attempts = -1 WHERE sequence IN (1, 4);
+         UPDATE voids SET trouble = 'of_tomorrow' WHERE sequence = 2;
+         PRAGMA ignore_check_constraints = OFF;",
+    )
+    .unwrap();
+    restart(&conn, &context(), NOW).unwrap();
+    hasten(&conn, &context(), NOW).unwrap();
+    let state = |sequence| voids::get(&conn, sequence).unwrap().unwrap().state;
+    assert_eq!(state(3), voiding::State::Queued { attempts: 1, due: NOW, cause: None });
+    for sequence in [1, 2] {
+        assert!(matches!(state(sequence), voiding::State::NeedsAttention { .. }), "{sequence}");
+    }
+    claimed(&conn, 4);
+    let verdict = Verdict::Accepted(Acceptance { yupy_transaction_id: "ypt-4".to_owned(), differs: false });
+    assert!(
+        matches!(answered(&conn, 4, verdict), State::Accepted { .. }),
+        "YUPY has the sale, whatever its void"
+    );
+    assert!(matches!(state(4), voiding::State::NeedsAttention { .. }));
 }

@@ -128,6 +128,12 @@ pub fn update(
     Ok(())
 }
 
+/// Takes a void whose row cannot be understood out of the queue, for people to look at.
+pub fn set_aside(conn: &Connection, sequence: i64, at: Millis) -> Result<()> {
+    let state = State::NeedsAttention { attempts: 0, refusal: Refusal::Refused };
+    update(conn, sequence, state, Some("its row cannot be understood"), at)
+}
+
 /// YUPY did not have the sale that it had accepted.
 pub fn count_lost(conn: &Connection, sequence: i64) -> Result<()> {
     conn.execute("UPDATE voids SET lost_count = lost_count + 1 WHERE sequence = ?1", [sequence])?;
