@@ -19,10 +19,10 @@ use crate::view::{
     ProblemCode, Quote, QuoteRequest, Role, Seat, SeatMap, SeatSold, UnlockRequest,
 };
 
-/// How long is waited for a disk that failed a commit, after each look at what it did: together as long as a cashier
+/// How long is waited for a disk that failed a commit, before each look at what it did: together as long as a cashier
 /// keeps a customer waiting without a word.
-const LOOK_UP_AGAIN: [Duration; 3] =
-    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];
+const LOOK_UP_AFTER: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];
 
 impl Till {
     /// The first person of a new till, or of one whose PINs were lost.
@@ -236,7 +236,8 @@ impl Till {
     /// the audit's row takes the place in the log at which the failed commit began; without it, a kill could bring back
     /// a ticket of which somebody was told that it was not saved.
     async fn look_up(&self, seller: Seller, charge: Charge) -> Result<ChargeOutcome, Problem> {
-        for wait in LOOK_UP_AGAIN {
+        for wait in LOOK_UP_AFTER {
+            tokio::time::sleep(wait).await;
             let (seller, charge) = (seller.clone(), charge.clone());
             let look = move |conn: &rusqlite::Connection| {
                 let found = sell::already_recorded(conn, &seller, &charge)?;
@@ -254,10 +255,7 @@ impl Till {
             match found {
                 Ok(Some(outcome)) => return Ok(outcome),
                 Ok(None) => return Err(ProblemCode::DiskFailed.into()),
-                Err(error) => {
-                    tracing::error!(%error, "the disk does not say what became of a ticket");
-                    tokio::time::sleep(wait).await;
-                }
+                Err(error) => tracing::error!(%error, "the disk does not say what became of a ticket"),
             }
         }
         Err(ProblemCode::OutcomeUnknown.into())
