@@ -40,6 +40,7 @@ pub const COMMANDS: &[&str] = &[
     "print_test_page",
     "printing",
     "sale_prints",
+    "print_shift_report",
     "preview_ticket",
     "reprint",
     "retry_print",

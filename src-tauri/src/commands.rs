@@ -10,10 +10,10 @@ use turno_till::view::{
     Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage,
     PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings,
     PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest,
-    RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage, SavedReport,
-    SearchOffersRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest,
-    SetPracticeLineRequest, Settings, ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest,
-    UnsentExported, UnsentImported, VoidSaleRequest,
+    RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage,
+    SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
+    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings, ShiftReport,
+    ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported, VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -61,6 +61,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         print_test_page,
         printing,
         sale_prints,
+        print_shift_report,
         preview_ticket,
         reprint,
         retry_print,
@@ -273,8 +274,13 @@ async fn printing(desk: State<'_, Desk>) -> Answer<Printing> {
 }
 
 #[tauri::command]
-async fn sale_prints(desk: State<'_, Desk>, request: PrintedSaleRequest) -> Answer<Vec<PrintJob>> {
-    desk.till().await?.sale_prints(&request.external_transaction_id).await
+async fn sale_prints(desk: State<'_, Desk>, request: SalePrintsRequest) -> Answer<Vec<PrintJob>> {
+    desk.till().await?.sale_prints(&request.external_transaction_ids).await
+}
+
+#[tauri::command]
+async fn print_shift_report(desk: State<'_, Desk>, request: ShiftReportRequest) -> Answer<Printing> {
+    desk.till().await?.print_shift_report(&request).await
 }
 
 #[tauri::command]

@@ -153,7 +153,7 @@ describe('closing', () => {
   });
 
   test('a difference beyond the limit needs a reason and a manager, a small one does not', async () => {
-    const { user } = await beginClosing();
+    const { user, till } = await beginClosing();
     await user.keyboard('{Enter}1');
     expect(get(testid.closeDifference).textContent).toContain('Faltan S/ 50.00');
     expect((get(testid.closeConfirm) as HTMLButtonElement).disabled).toBe(true);
@@ -166,6 +166,16 @@ describe('closing', () => {
     expect(get(testid.reportDialog).textContent).toContain('aprobó Encargado');
     await user.click(get(testid.reportSave));
     await waitFor(() => expect(get(testid.reportSaved).textContent).toContain('S44.pdf'));
+    await user.click(get(testid.reportPrint));
+    await waitFor(() =>
+      expect(get(testid.reportDialog).textContent).toContain('Esta caja no tiene impresora.'),
+    );
+    expect(get(testid.reportSaved).textContent).toBe('');
+    const { printer } = till;
+    printer.set({ ...printer.settings, device: { kind: 'network', address: '10.0.0.9' } });
+    await user.click(get(testid.reportPrint));
+    await waitFor(() => expect(get(testid.reportSaved).textContent).toBe(t.report.sent));
+    expect(printer.jobs.map(({ kind }) => kind)).toEqual(['report']);
   });
 
   test('offline it lists what YUPY has not confirmed, and later the addendum says what settled', async () => {

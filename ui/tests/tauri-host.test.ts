@@ -61,6 +61,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['previewTestPage', 'preview_test_page', 'request'],
   ['printTestPage', 'print_test_page', 'nothing'],
   ['printing', 'printing', 'nothing'],
+  ['printShiftReport', 'print_shift_report', 'request'],
   ['salePrints', 'sale_prints', 'request'],
   ['previewTicket', 'preview_ticket', 'request'],
   ['reprint', 'reprint', 'request'],

@@ -35,10 +35,11 @@ export class LastSale {
   constructor(host: Host, checkout: Checkout) {
     this.checkout = checkout;
     this.#newest = new Live(() => host.recentSales({ after: null }));
+    const ids = checkout.sales.map((sale) => sale.external_transaction_id);
     this.#prints = new Live(async () => {
-      const ids = checkout.sales.map(({ external_transaction_id }) => ({ external_transaction_id }));
-      const prints = await Promise.all(ids.map((id) => host.salePrints(id)));
-      return prints.flatMap((ofSale) => ofSale.at(-1) ?? []);
+      const prints = await host.salePrints({ external_transaction_ids: ids });
+      // The oldest of each sale comes first, so the newest stays.
+      return [...new Map(prints.map((print) => [print.external_transaction_id, print])).values()];
     });
   }
 

@@ -41,6 +41,7 @@ import type { SaleDetail } from '../bindings/SaleDetail';
 import type { SaleDetailRequest } from '../bindings/SaleDetailRequest';
 import type { SalePage } from '../bindings/SalePage';
 import type { SavedReport } from '../bindings/SavedReport';
+import type { SalePrintsRequest } from '../bindings/SalePrintsRequest';
 import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
 import type { SeatMap } from '../bindings/SeatMap';
 import type { SeatMapRequest } from '../bindings/SeatMapRequest';
@@ -95,7 +96,8 @@ export interface Host {
   previewTestPage(request: PrinterSettingsRequest): Promise<TicketPreview>;
   printTestPage(): Promise<Printing>;
   printing(): Promise<Printing>;
-  salePrints(request: PrintedSaleRequest): Promise<PrintJob[]>;
+  printShiftReport(request: ShiftReportRequest): Promise<Printing>;
+  salePrints(request: SalePrintsRequest): Promise<PrintJob[]>;
   previewTicket(request: PrintedSaleRequest): Promise<TicketPreview>;
   reprint(request: PrintedSaleRequest): Promise<Printing>;
   retryPrint(request: RetryPrintRequest): Promise<Printing>;

@@ -46,6 +46,7 @@ export const tauriHost: Host = {
   previewTestPage: (request) => invoke('preview_test_page', { request }),
   printTestPage: () => invoke('print_test_page'),
   printing: () => invoke('printing'),
+  printShiftReport: (request) => invoke('print_shift_report', { request }),
   salePrints: (request) => invoke('sale_prints', { request }),
   previewTicket: (request) => invoke('preview_ticket', { request }),
   reprint: (request) => invoke('reprint', { request }),

@@ -60,6 +60,8 @@ export const report: typeof reportEs = {
   see: (shift) => `See the report of ${shift}`,
   lastClosing: (shift, counted) => `Shift ${shift} closed with ${counted} in the drawer.`,
   savePdf: 'Save as PDF',
+  print: 'Print',
+  sent: 'Sent to the printer.',
   savedAt: (path) => `Saved at ${path}`,
   useCounted: 'Start with that cash',
 };

@@ -73,6 +73,8 @@ export const report = {
   see: (shift: string) => `Ver el informe de ${shift}`,
   lastClosing: (shift: string, counted: string) => `El turno ${shift} se cerró con ${counted} en el cajón.`,
   savePdf: 'Guardar como PDF',
+  print: 'Imprimir',
+  sent: 'Enviado a la impresora.',
   savedAt: (path: string) => `Guardado en ${path}`,
   useCounted: 'Empezar con ese efectivo',
 };

@@ -13,8 +13,6 @@ export const testid = {
   connectSubmit: 'connect-submit',
 
   managerName: 'manager-name',
-  managerPin: 'manager-pin',
-  managerPinAgain: 'manager-pin-again',
   managerCreate: 'manager-create',
 
   person: (personId: string) => `person-${personId}`,
@@ -61,6 +59,7 @@ export const testid = {
   reportUnsettled: 'report-unsettled',
   reportLate: 'report-late',
   reportDialog: 'report-dialog',
+  reportPrint: 'report-print',
   reportSave: 'report-save',
   reportSaved: 'report-saved',
   reportClose: 'report-close',
@@ -169,8 +168,6 @@ export const testid = {
   decideDifferent: 'decide-different',
   decideSame: 'decide-same',
   decideLater: 'decide-later',
-  decideManager: 'decide-manager',
-  decidePin: 'decide-pin',
   decideReason: 'decide-reason',
   decideListed: 'decide-listed',
   decideMoney: (money: string) => `decide-money-${money}`,

@@ -28,7 +28,7 @@ pub mod room;
 mod secrets;
 mod sell;
 pub mod settle;
-mod shift;
+pub mod shift;
 pub mod store;
 mod till;
 pub mod transport;

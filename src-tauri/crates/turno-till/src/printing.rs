@@ -6,12 +6,12 @@
 
 use rusqlite::{Connection, Result};
 use turno_print::device::{Device, Failure, Outcome};
-use turno_print::{CodePage, Columns, Document, Profile, QrBy};
+use turno_print::{Block, CodePage, Columns, Document, Profile, QrBy};
 
 use crate::clock::Millis;
 use crate::store::installation::Enrolment;
 use crate::store::print_jobs::{self, JobRow, NewJob};
-use crate::store::{printer, sales};
+use crate::store::{is_about_the_row, printer, sales};
 use crate::view::{PrintFailure, PrintKind, PrintState, PrinterCodePage, PrinterDevice, PrinterSettings};
 
 mod pages;
@@ -111,10 +111,19 @@ pub fn take(conn: &Connection, enrolment: &Enrolment, now: Millis) -> Result<Opt
             print_jobs::pass(conn, job.job_id, PrintState::Queued, PrintState::Failed, cause, now)?;
             continue;
         };
-        let mut document = document(conn, &job, enrolment, &settings, now)?;
+        let mut document = match document(conn, &job, enrolment, &settings, now) {
+            Ok(document) => document,
+            Err(error) if is_about_the_row(&error) => {
+                tracing::error!(%error, job_id = job.job_id, "what a print job is about cannot be understood");
+                let cause = Some((PrintFailure::NotMade, "its rows cannot be understood"));
+                print_jobs::pass(conn, job.job_id, PrintState::Queued, PrintState::Failed, cause, now)?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         if job.opens_drawer {
             // First: the cashier reaches for the change while the ticket comes out.
-            document.blocks.insert(0, turno_print::Block::OpenDrawer);
+            document.blocks.insert(0, Block::OpenDrawer);
         }
         print_jobs::pass(conn, job.job_id, PrintState::Queued, PrintState::Printing, None, now)?;
         let bytes = turno_print::bytes(&document, &profile(&settings));
@@ -141,7 +150,10 @@ fn document(
             let text = job.document.as_deref().unwrap_or_default();
             serde_json::from_str(text).map_err(|_| crate::store::unreadable("print_jobs.document", "?"))
         }
-        (PrintKind::Drawer | PrintKind::Ticket | PrintKind::Copy, _) => Ok(Document::default()),
+        (PrintKind::Ticket | PrintKind::Copy, None) => {
+            Err(crate::store::unreadable("print_jobs.sequence", "a sale that is not there"))
+        }
+        (PrintKind::Drawer, _) => Ok(Document::default()),
     }
 }
 

@@ -20,9 +20,9 @@ mod pdf;
 mod report;
 
 pub use close::{close, is_closed};
-pub use layout::lines;
+pub use layout::{document as printed, lines};
 pub use movement::{Mover, give_back, move_cash, refund};
-pub use pdf::{COLUMNS as PDF_COLUMNS, document as pdf};
+pub use pdf::document as pdf;
 pub use report::{last_closing, past, report};
 
 /// In whole units of the currency. What a cashier pays out alone: change for a taxi, water, a repair's screw. A second

@@ -76,6 +76,10 @@ export class FakePrinter {
     this.#add('test', null, 0);
   }
 
+  report(): void {
+    this.#add('report', null, 0);
+  }
+
   of(externalId: string): PrintJob[] {
     return this.jobs.filter((job) => job.external_transaction_id === externalId);
   }

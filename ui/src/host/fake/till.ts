@@ -365,8 +365,15 @@ export class FakeTill implements Host {
 
   printing: Host['printing'] = () => this.#answer('printing', () => this.printer.printing);
 
-  salePrints: Host['salePrints'] = ({ external_transaction_id }) =>
-    this.#answer('sale_prints', () => this.printer.of(external_transaction_id).map((job) => ({ ...job })));
+  printShiftReport: Host['printShiftReport'] = () =>
+    this.#answer('print_shift_report', () => {
+      if (!this.printer.settings.device) throw refusal('printer_missing');
+      this.printer.report();
+      return this.printer.printing;
+    });
+
+  salePrints: Host['salePrints'] = ({ external_transaction_ids: ids }) =>
+    this.#answer('sale_prints', () => ids.flatMap((id) => this.printer.of(id).map((job) => ({ ...job }))));
 
   previewTicket: Host['previewTicket'] = ({ external_transaction_id }) =>
     this.#answer('preview_ticket', () => {

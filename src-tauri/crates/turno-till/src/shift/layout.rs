@@ -1,16 +1,13 @@
-//! A shift's report as lines of plain text, as wide as the paper: for a ticket printer and for a page.
-//!
-//! Invariant: no line is longer than asked for, and every figure stands whole on one line.
+//! A shift's report as it is printed. Invariant: every figure of the report is in it, in the order of the screen.
+
+use turno_print::{Block, CodePage, Columns, Document, PreviewRow, Profile, QrBy, Style};
 
 use crate::view::{Money, MovementKind, SaleState, Share, ShiftReport};
 
-/// Narrower paper than this is not sold; a line must hold an amount and a word.
-pub const COLUMNS_MIN: usize = 24;
-
 /// The report in Spanish, the language of the paper.
 #[must_use]
-pub fn lines(report: &ShiftReport, columns: usize) -> Vec<String> {
-    let mut page = Page { columns: columns.max(COLUMNS_MIN), lines: Vec::new() };
+pub fn document(report: &ShiftReport) -> Document {
+    let mut page = Page(Document::default());
     head(&mut page, report);
     sold(&mut page, report);
     drawer(&mut page, report);
@@ -22,57 +19,36 @@ pub fn lines(report: &ShiftReport, columns: usize) -> Vec<String> {
     shares(&mut page, "POR HORA", &report.hours, |hour| format!("{hour:0>2}:00"));
     movements(&mut page, report);
     waiting(&mut page, report);
-    page.lines
+    page.0.add(Block::Cut);
+    page.0
 }
 
-struct Page {
-    columns: usize,
-    lines: Vec<String>,
+/// The report as lines of plain text, as wide as paper of this kind.
+#[must_use]
+pub fn lines(report: &ShiftReport, columns: Columns) -> Vec<String> {
+    let profile = Profile { columns, code_page: CodePage::Wpc1252, qr: QrBy::Picture, cuts: false };
+    let rows = turno_print::preview(&document(report), &profile).into_iter();
+    rows.filter_map(|row| match row {
+        PreviewRow::Line { text, .. } => Some(text),
+        PreviewRow::Picture(_) | PreviewRow::Cut => None,
+    })
+    .collect()
 }
+
+struct Page(Document);
 
 impl Page {
-    /// A text on as many lines as it takes, broken between words where there are some.
     fn text(&mut self, text: &str) {
-        let mut line = String::new();
-        for word in text.split_whitespace() {
-            let needed = width(&line) + usize::from(!line.is_empty()) + width(word);
-            if needed > self.columns && !line.is_empty() {
-                self.lines.push(std::mem::take(&mut line));
-            }
-            let mut rest = word.chars().collect::<Vec<_>>();
-            while rest.len() > self.columns {
-                self.lines.push(rest.drain(..self.columns).collect());
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.extend(rest);
-        }
-        if !line.is_empty() {
-            self.lines.push(line);
-        }
+        self.0.text(Style::PLAIN, text);
     }
 
-    /// Words to the left and a figure to the right; words that leave it no room get lines of their own.
     fn row(&mut self, left: &str, right: &str) {
-        let room = self.columns.saturating_sub(width(right) + 1);
-        if width(left) > room {
-            self.text(left);
-            self.lines.push(format!("{right:>columns$}", columns = self.columns));
-        } else {
-            let gap = self.columns - width(left) - width(right);
-            self.lines.push(format!("{left}{}{right}", " ".repeat(gap)));
-        }
+        self.0.columns(Style::PLAIN, left, right);
     }
 
     fn title(&mut self, text: &str) {
-        self.lines.push("-".repeat(self.columns));
-        self.text(text);
+        self.0.add(Block::Rule).text(Style::PLAIN.bold(), text);
     }
-}
-
-fn width(text: &str) -> usize {
-    text.chars().count()
 }
 
 /// `1234.50` without its currency, which stands at the head once.
@@ -108,10 +84,10 @@ fn sold(page: &mut Page, report: &ShiftReport) {
     page.title("VENTAS");
     for (name, tally) in [
         ("Vendido", &figures.sold),
-        ("  confirmado", &figures.accepted),
-        ("  por enviar", &figures.pending),
-        ("  por revisar", &figures.attention),
-        ("  descartado", &figures.discarded),
+        ("- confirmado", &figures.accepted),
+        ("- por enviar", &figures.pending),
+        ("- por revisar", &figures.attention),
+        ("- descartado", &figures.discarded),
         ("Anulado", &figures.returned),
         ("VENTA NETA", &figures.net),
     ] {
@@ -131,7 +107,7 @@ fn drawer(page: &mut Page, report: &ShiftReport) {
     page.row("DEBE HABER", &amount(&drawer.expected));
     let Some(closing) = &report.closing else { return };
     for counted in &closing.count {
-        let pieces = format!("  {} x {}", counted.pieces, amount(&counted.denomination));
+        let pieces = format!("- {} x {}", counted.pieces, amount(&counted.denomination));
         page.row(&pieces, &amount(&counted.amount));
     }
     page.row("CONTADO", &amount(&closing.counted));
@@ -188,7 +164,7 @@ fn waiting(page: &mut Page, report: &ShiftReport) {
         page.title("DESPUÉS DEL CIERRE");
         for late in &report.addendum {
             page.row(&late.sale.external_transaction_id, &amount(&late.sale.amount));
-            page.text(&format!("  {} {}", moment(&late.changed_at), became(late.sale.state)));
+            page.text(&format!("- {} {}", moment(&late.changed_at), became(late.sale.state)));
         }
     }
 }

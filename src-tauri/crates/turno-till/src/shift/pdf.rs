@@ -5,15 +5,13 @@
 
 use std::fmt::Write as _;
 
-/// Points. Courier's letters are 0.6 of their size wide: 80 of them at 10 points are 480, and A4 is 595.
+/// Points. Courier's letters are 0.6 of their size wide: a till roll's 48 at 10 points are 288, and A4 is 595.
 const PAGE_WIDTH: u32 = 595;
 const PAGE_HEIGHT: u32 = 842;
 const MARGIN: u32 = 56;
 const SIZE: u32 = 10;
 const LEADING: u32 = 12;
 const LINES_A_PAGE: usize = ((PAGE_HEIGHT - 2 * MARGIN) / LEADING) as usize;
-/// How many columns of text fit between the margins.
-pub const COLUMNS: usize = 80;
 
 /// Catalog, page tree and font come first, then each page with its content.
 const PAGES_FROM: usize = 4;

@@ -31,6 +31,7 @@ words!(PrintFailure {
     PrintFailure::NoAnswer => "no_answer" = PrintFailure::NoAnswer,
     PrintFailure::WrongName => "wrong_name" = PrintFailure::WrongName,
     PrintFailure::Interrupted => "interrupted" = PrintFailure::Interrupted,
+    PrintFailure::NotMade => "not_made" = PrintFailure::NotMade,
 });
 
 /// A job that is asked for.

@@ -8,13 +8,14 @@ use turno_domain::text::{has_control, normalise_free_text};
 use turno_print::{Document, Size};
 
 use super::Till;
-use crate::printing;
 use crate::store::audit::{self, Event};
+use crate::store::print_jobs::NewJob;
 use crate::store::{print_jobs, printer, sales};
 use crate::view::{
     AnswerPrintRequest, Person, PreviewRow, PrintJob, PrintKind, PrintState, PrinterDevice, PrinterSettings,
-    Printing, Problem, ProblemCode, Role, TicketPreview,
+    Printing, Problem, ProblemCode, Role, ShiftReportRequest, TicketPreview,
 };
+use crate::{printing, shift};
 
 mod worker;
 pub(super) use worker::keep_printing;
@@ -79,17 +80,37 @@ impl Till {
             .await?)
     }
 
-    /// What was printed of a sale and what is to be, the oldest first.
+    /// What was printed of some sales and what is to be: sale by sale as asked for, the oldest of each first.
     ///
     /// # Errors
-    /// `not_found`.
-    pub async fn sale_prints(&self, external_transaction_id: &str) -> Result<Vec<PrintJob>, Problem> {
-        let id = external_transaction_id.to_owned();
+    /// `not_found` if one of them is not there.
+    pub async fn sale_prints(&self, external_transaction_ids: &[String]) -> Result<Vec<PrintJob>, Problem> {
+        let ids = external_transaction_ids.to_vec();
         let read = move |conn: &rusqlite::Connection| {
-            let sale = sales::by_external_id(conn, &id)?;
-            sale.map(|sale| print_jobs::shown_of(conn, sale.sequence)).transpose()
+            let mut prints = Vec::new();
+            for id in &ids {
+                let Some(sale) = sales::by_external_id(conn, id)? else { return Ok(None) };
+                prints.extend(print_jobs::shown_of(conn, sale.sequence)?);
+            }
+            Ok(Some(prints))
         };
         self.inner.db.read(read).await?.ok_or_else(|| ProblemCode::NotFound.into())
+    }
+
+    /// Prints a shift's report as it is now.
+    ///
+    /// # Errors
+    /// `not_unlocked`, `printer_missing`, and those of [`Till::shift_report`].
+    pub async fn print_shift_report(&self, request: &ShiftReportRequest) -> Result<Printing, Problem> {
+        let (person, now) = (self.unlocked()?, self.now());
+        let document = shift::printed(&self.shift_report(request).await?);
+        let document = Some(serde_json::to_string(&document).expect("plain data is JSON"));
+        self.ask_printer(move |conn| {
+            let job = printing::original(PrintKind::Report, &person.person_id);
+            print_jobs::insert(conn, &NewJob { document, ..job }, now)?;
+            Ok(())
+        })
+        .await
     }
 
     /// # Errors

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use turno_domain::Money;
+use turno_print::Columns;
 use turno_sqlite::WriterMode;
 use uuid::Uuid;
 
@@ -90,18 +91,6 @@ impl Till {
         Ok(())
     }
 
-    /// The report as lines of plain text, for paper that is so many letters wide.
-    ///
-    /// # Errors
-    /// As [`Self::shift_report`].
-    pub async fn shift_report_lines(
-        &self,
-        request: &ShiftReportRequest,
-        columns: usize,
-    ) -> Result<Vec<String>, Problem> {
-        Ok(shift::lines(&self.shift_report(request).await?, columns))
-    }
-
     /// Writes the report as a PDF into the data folder; the one of before, if there is one, is replaced as a whole.
     ///
     /// # Errors
@@ -115,7 +104,7 @@ impl Till {
         };
         let folder = self.inner.options.folder.join(REPORTS);
         let path = folder.join(file_name(&name));
-        let pdf = shift::pdf(&shift::lines(&report, shift::PDF_COLUMNS));
+        let pdf = shift::pdf(&shift::lines(&report, Columns::C48));
         write_whole(&folder, &path, &pdf)
             .map_err(|error| Problem::with(ProblemCode::FolderNotWritable, error.to_string()))?;
         Ok(SavedReport { path: path.display().to_string() })

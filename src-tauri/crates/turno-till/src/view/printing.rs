@@ -97,6 +97,8 @@ pub enum PrintFailure {
     WrongName,
     /// The program ended in the middle of it.
     Interrupted,
+    /// What it is about cannot be read any more.
+    NotMade,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
@@ -167,6 +169,14 @@ pub struct PrinterSettingsRequest {
 #[ts(export)]
 pub struct PrintedSaleRequest {
     pub external_transaction_id: String,
+}
+
+#[derive(Clone, Debug, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export)]
+pub struct SalePrintsRequest {
+    /// The sales of one checkout.
+    pub external_transaction_ids: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, TS)]

@@ -4,11 +4,12 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use turno_print::Columns;
 use turno_print::fake::{Mood, Printer};
 use turno_print::paper::Printed;
 use turno_till::view::{
     AnswerPrintRequest, PreviewRow, PrintFailure, PrintJob, PrintKind, PrintState, PrinterCodePage,
-    PrinterDevice, PrinterSettings, ProblemCode, SaleState, Tender, UnlockRequest,
+    PrinterDevice, PrinterSettings, ProblemCode, SaleState, ShiftReportRequest, Tender, UnlockRequest,
 };
 
 use crate::support::{self, MANAGER_PIN, Shop, fare, luggage, recorded, seat};
@@ -50,13 +51,13 @@ async fn with_printer() -> (Shop, Printer) {
 async fn until(shop: &Shop, sale: &str, state: PrintState) -> PrintJob {
     let mut changes = shop.till.changes();
     for _ in 0..400 {
-        let newest = shop.till.sale_prints(sale).await.unwrap().pop();
+        let newest = shop.till.sale_prints(&[sale.to_owned()]).await.unwrap().pop();
         if let Some(job) = newest.filter(|job| job.state == state) {
             return job;
         }
         let _ = tokio::time::timeout(Duration::from_millis(100), changes.changed()).await;
     }
-    panic!("{sale} never became {state:?}: {:?}", shop.till.sale_prints(sale).await.unwrap());
+    panic!("{sale} never became {state:?}: {:?}", shop.till.sale_prints(&[sale.to_owned()]).await.unwrap());
 }
 
 async fn sell_printed(shop: &Shop, line: turno_till::view::Line, state: PrintState) -> String {
@@ -145,7 +146,7 @@ async fn every_ticket_of_a_checkout_is_printed_and_the_drawer_opens_once() {
 async fn a_till_without_a_printer_prints_nothing_and_says_so_when_asked() {
     let shop = Shop::open().await;
     let id = shop.sell(luggage()).await.sales[0].external_transaction_id.clone();
-    assert_eq!(shop.till.sale_prints(&id).await.unwrap(), []);
+    assert_eq!(shop.till.sale_prints(&[id.clone()]).await.unwrap(), []);
     assert_eq!(shop.till.reprint(&id).await.unwrap_err().code, ProblemCode::PrinterMissing);
     assert_eq!(shop.till.print_test_page().await.unwrap_err().code, ProblemCode::PrinterMissing);
     let printing = shop.till.printing().await.unwrap();
@@ -206,14 +207,14 @@ async fn four_troubles_are_told_apart() {
     for address in [nobody.as_str(), "impresora.invalid", &out_of_paper.address()] {
         choose(&shop, &network(address)).await;
         let id = sell_printed(&shop, fare(1), PrintState::Failed).await;
-        told.extend(shop.till.sale_prints(&id).await.unwrap()[0].failure);
+        told.extend(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].failure);
     }
     // Takes the ticket and answers nothing but that it is there.
     let printer = Printer::start();
     printer.set(Mood::TakesNothing);
     choose(&shop, &network(&printer.address())).await;
     let id = sell_printed(&shop, fare(1), PrintState::Unknown).await;
-    told.extend(shop.till.sale_prints(&id).await.unwrap()[0].failure);
+    told.extend(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].failure);
     assert_eq!(
         told,
         [PrintFailure::NoPrinter, PrintFailure::WrongName, PrintFailure::NoPaper, PrintFailure::NoAnswer]
@@ -238,7 +239,7 @@ async fn a_printer_that_vanishes_in_mid_ticket_leaves_a_question_and_a_no_prints
     let copy = until(&shop, &id, PrintState::Printed).await;
     assert_eq!((copy.kind, copy.copy_number), (PrintKind::Copy, 1));
     assert!(printer.lines().iter().any(|line| line.contains("COPIA 1")));
-    assert_eq!(shop.till.sale_prints(&id).await.unwrap()[0].state, PrintState::Replaced);
+    assert_eq!(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].state, PrintState::Replaced);
     let again = shop.till.answer_print(&answer).await.unwrap_err();
     assert_eq!(again.code, ProblemCode::NotFound, "it was answered");
 }
@@ -253,7 +254,7 @@ async fn an_interrupted_ticket_that_came_out_whole_is_printed_and_that_is_all() 
     let question = shop.till.printing().await.unwrap().questions.remove(0);
     let answer = AnswerPrintRequest { job_id: question.job_id, is_complete: true };
     shop.till.answer_print(&answer).await.unwrap();
-    let prints = shop.till.sale_prints(&id).await.unwrap();
+    let prints = shop.till.sale_prints(&[id.clone()]).await.unwrap();
     assert_eq!((prints.len(), prints[0].state), (1, PrintState::Printed));
     sell_printed(&shop, fare(1), PrintState::Printed).await;
     assert_eq!(printer.cuts(), 1, "only the ticket of the next sale");
@@ -364,4 +365,36 @@ async fn the_test_page_shows_letters_width_and_code_and_is_previewed_before_it_i
     let preview = shop.till.preview_test_page(&wide).unwrap();
     assert_eq!(preview.columns, 48);
     assert!(preview.rows.iter().any(|row| matches!(row, PreviewRow::Picture { .. })), "the code");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shift_s_report_is_printed_line_by_line_as_it_is_shown() {
+    let (shop, printer) = with_printer().await;
+    sell_printed(&shop, luggage(), PrintState::Printed).await;
+    printer.tear_off();
+    let request = ShiftReportRequest { shift_id: None };
+    let lines = turno_till::shift::lines(&shop.till.shift_report(&request).await.unwrap(), Columns::C32);
+    shop.till.print_shift_report(&request).await.unwrap();
+    // What comes behind it is on paper once it is.
+    sell_printed(&shop, fare(1), PrintState::Printed).await;
+    let paper = printer.lines();
+    assert_eq!(paper[..lines.len()], lines, "{paper:#?}");
+    assert_eq!(printer.cuts(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_made_is_named_and_stops_nothing_behind_it() {
+    let (shop, printer) = with_printer().await;
+    rusqlite::Connection::open(shop.folder().join("till.db"))
+        .unwrap()
+        .execute_batch(
+            "INSERT INTO print_jobs (kind, copy_number, document, opens_drawer, person_id, state, created_at_ms,
+                                     changed_at_ms)
+             VALUES ('report', 0, 'of tomorrow', 0, 'c', 'queued', 0, 0)",
+        )
+        .unwrap();
+    sell_printed(&shop, luggage(), PrintState::Printed).await;
+    assert_eq!(printer.cuts(), 1);
+    let failed = shop.till.printing().await.unwrap().failed;
+    assert_eq!(failed.iter().map(|job| job.failure).collect::<Vec<_>>(), [Some(PrintFailure::NotMade)]);
 }

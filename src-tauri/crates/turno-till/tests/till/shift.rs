@@ -1,6 +1,8 @@
 //! The shift: cash in and out, the closing whatever the network does, and what arrives after it.
 
+use turno_print::Columns;
 use turno_till::Till;
+use turno_till::shift::lines;
 use turno_till::transport::Failure;
 use turno_till::view::{
     Approval, CashDirection, CloseShiftRequest, Decide, Decision, MoneyHandled, MoveCashRequest,
@@ -331,15 +333,14 @@ async fn the_report_fits_every_paper_and_says_every_figure_of_the_screen() {
         MoveCashRequest { reason: long.to_owned(), ..movement(&shop.till, CashDirection::PayOut, "20") };
     shop.till.move_cash(&out).await.unwrap();
     shop.till.close_shift(&exact(&shop.till, "S1").await).await.unwrap();
-    let request = ShiftReportRequest { shift_id: Some("S1".to_owned()) };
-    for columns in [0, 24, 32, 42, 48, 80] {
-        let lines = shop.till.shift_report_lines(&request, columns).await.unwrap();
+    let z = report(&shop.till, Some("S1")).await;
+    for columns in Columns::ALL {
+        let lines = lines(&z, columns);
         let widest = lines.iter().map(|line| line.chars().count()).max().unwrap();
-        assert!(widest <= columns.max(24), "{columns}: {lines:#?}");
-        let z = report(&shop.till, Some("S1")).await;
-        for figure in [z.figures.sold.amount, z.drawer.expected, z.drawer.sales] {
+        assert!(widest <= columns.count(), "{columns:?}: {lines:#?}");
+        for figure in [&z.figures.sold.amount, &z.drawer.expected, &z.drawer.sales] {
             let text = format!("{}.{:02}", figure.minor / 100, figure.minor % 100);
-            assert!(lines.iter().any(|line| line.ends_with(&text)), "{columns} lacks {text}: {lines:#?}");
+            assert!(lines.iter().any(|line| line.ends_with(&text)), "{columns:?} lacks {text}: {lines:#?}");
         }
         assert!(lines.iter().any(|line| line.contains("SIN CONFIRMAR")));
     }
