@@ -41,13 +41,13 @@ async fn the_same_seat_twice_is_asked_about_and_a_manager_decides() -> Result<()
     till.keys(REASON).await?;
     till.keys(key::TAB).await?;
 
-    till.see_focused("decide-pin").await?;
+    till.see_focused("approval-pin").await?;
     till.keys("000000").await?;
     till.keys(key::ENTER).await?;
     till.see_where("problem", "says that the PIN is wrong", |part| part.is("code", "pin_wrong")).await?;
     see_reviews(&till, 1).await?;
 
-    till.see_focused("decide-pin").await?;
+    till.see_focused("approval-pin").await?;
     till.keys(MANAGER_PIN).await?;
     till.keys(key::ENTER).await?;
     till.see_gone("review-dialog").await?;

@@ -107,7 +107,7 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     till.see("review-sentence").await?;
     look_at(&till, &name("11-review")).await?;
     till.click("decide-same").await?;
-    till.see("decide-pin").await?;
+    till.see("approval-pin").await?;
     look_at(&till, &name("12-decide")).await?;
     till.click("decide-later").await?;
     till.keys(key::F6).await?;

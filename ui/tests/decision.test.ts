@@ -19,7 +19,7 @@ async function openDecision(current?: () => Review | null) {
 
 test('the only manager is already chosen', async () => {
   const { decision } = await openDecision();
-  expect(decision.managerId).toBe(MANAGER.person_id);
+  expect(decision.approval.managerId).toBe(MANAGER.person_id);
 });
 
 test('what is sent names the question on the screen, the manager, the reason and nothing about money', async () => {
@@ -29,7 +29,7 @@ test('what is sent names the question on the screen, the manager, the reason and
   decision.listedReason = 'Son dos pasajeros distintos';
   decision.freeReason = '  padre e hijo ';
   decision.money = 'refunded';
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   expect(await decision.confirm()).toBe(true);
   expect(decide).toHaveBeenCalledWith({
     external_transaction_id: 'D03-K7M-S44-0002',
@@ -45,7 +45,7 @@ test('what is sent names the question on the screen, the manager, the reason and
 test('without a reason nothing is sent', async () => {
   const { decide, decision } = await openDecision();
   decision.answer('different_sale');
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   decision.freeReason = '   ';
   expect(await decision.confirm()).toBe(false);
   expect(decision.problem?.code).toBe('reason_required');
@@ -56,14 +56,14 @@ test('the same sale needs to know what became of the money', async () => {
   const { decide, decision, till } = await openDecision();
   decision.answer('same_sale');
   decision.freeReason = 'doble cobro';
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   expect(await decision.confirm()).toBe(false);
   expect(decision.problem?.code).toBe('money_handling_required');
   expect(decide).not.toHaveBeenCalled();
 
   decide.mockResolvedValueOnce(await till.host.frame());
   decision.money = 'refunded';
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   expect(await decision.confirm()).toBe(true);
   expect(decide.mock.calls[0]?.[0]).toMatchObject({ decision: 'same_sale', money: 'refunded' });
 });
@@ -73,10 +73,10 @@ test('a wrong PIN empties the PIN and nothing else', async () => {
   decide.mockRejectedValueOnce({ code: 'pin_wrong', message: '', detail: null });
   decision.answer('different_sale');
   decision.freeReason = 'dos pasajeros';
-  decision.pin = '000000';
+  decision.approval.pin = '000000';
   expect(await decision.confirm()).toBe(false);
   expect(decision.problem?.code).toBe('pin_wrong');
-  expect(decision.pin).toBe('');
+  expect(decision.approval.pin).toBe('');
   expect(decision.freeReason).toBe('dos pasajeros');
   expect(decision.kind).toBe('different_sale');
 });
@@ -86,7 +86,7 @@ test('two presses decide once', async () => {
   decide.mockResolvedValue(await till.host.frame());
   decision.answer('different_sale');
   decision.freeReason = 'dos pasajeros';
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   expect(await Promise.all([decision.confirm(), decision.confirm()])).toEqual([true, false]);
   expect(decide).toHaveBeenCalledTimes(1);
 });
@@ -96,7 +96,7 @@ test('an answer begun for one question is no answer to the one that took its pla
   const { decide, decision } = await openDecision(() => current);
   decision.answer('different_sale');
   decision.freeReason = 'dos pasajeros';
-  decision.pin = PIN;
+  decision.approval.pin = PIN;
   current = sampleReview({ challenge_id: 'question-2' });
   expect(decision.replaced).toBe(true);
   expect(decision.kind).toBeNull();

@@ -69,15 +69,15 @@ test('a wrong PIN is said, nothing typed is lost, and the dialog stays', async (
   const { user } = page;
   await user.click(get(testid.decideDifferent));
   await user.type(await find(testid.decideReason), 'son dos pasajeros');
-  await user.type(get(testid.decidePin), '999999');
+  await user.type(get(testid.approvalPin), '999999');
   await user.click(get(testid.decideConfirm));
   await waitFor(() => expect(get(testid.problem).dataset['code']).toBe('pin_wrong'));
   expect(get(testid.reviewDialog)).toBeTruthy();
   expect(get(testid.decideReason)).toHaveProperty('value', 'son dos pasajeros');
-  expect(get(testid.decidePin)).toHaveProperty('value', '');
+  expect(get(testid.approvalPin)).toHaveProperty('value', '');
   expect(await stateOf(page, SECOND)).toBe('in_review');
 
-  await user.type(get(testid.decidePin), '271828{Enter}');
+  await user.type(get(testid.approvalPin), '271828{Enter}');
   await waitFor(() => expect(maybe(testid.reviewDialog)).toBeNull());
   expect(get(testid.notice).textContent).toContain('es otra venta');
   await waitFor(async () => expect(await stateOf(page, SECOND)).toBe('accepted'));
@@ -88,11 +88,11 @@ test('the same sale asks what became of the money', async () => {
   const { user } = page;
   await user.click(get(testid.decideSame));
   await user.type(await find(testid.decideReason), 'doble cobro');
-  await user.type(get(testid.decidePin), '271828');
+  await user.type(get(testid.approvalPin), '271828');
   await user.click(get(testid.decideConfirm));
   await waitFor(() => expect(get(testid.problem).dataset['code']).toBe('money_handling_required'));
   await user.click(get(testid.decideMoney('refunded')));
-  await user.type(get(testid.decidePin), '{Enter}');
+  await user.type(get(testid.approvalPin), '{Enter}');
   await waitFor(() => expect(maybe(testid.reviewDialog)).toBeNull());
   expect(await stateOf(page, SECOND)).toBe('discarded');
 });
@@ -102,7 +102,7 @@ test('a reason from the list is enough', async () => {
   const { user } = page;
   await user.click(get(testid.decideDifferent));
   await user.selectOptions(await find(testid.decideListed), 'Son dos pasajeros distintos');
-  await user.type(get(testid.decidePin), '271828{Enter}');
+  await user.type(get(testid.approvalPin), '271828{Enter}');
   await waitFor(() => expect(maybe(testid.reviewDialog)).toBeNull());
 });
 
@@ -117,12 +117,12 @@ test('decide later changes nothing', async () => {
 test('a question that changed is shown anew and must be answered anew', async () => {
   const { till, user } = await openDialog();
   await user.click(get(testid.decideDifferent));
-  await find(testid.decidePin);
+  await find(testid.approvalPin);
   vi.spyOn(till, 'reviews').mockResolvedValue([
     sampleReview({ external_transaction_id: SECOND, challenge_id: 'question-9' }),
   ]);
   till.hint();
-  await waitFor(() => expect(maybe(testid.decidePin)).toBeNull());
+  await waitFor(() => expect(maybe(testid.approvalPin)).toBeNull());
   expect(get(testid.reviewDialog).textContent).toContain('La pregunta cambió');
 });
 

@@ -75,8 +75,8 @@ describe('the first manager', () => {
   test('two different PINs are not sent', async () => {
     const { till, user } = await openPage('manager');
     await user.type(get(testid.managerName), 'Ana');
-    await user.type(get(testid.managerPin), '271828');
-    await user.type(get(testid.managerPinAgain), '271829{Enter}');
+    await user.type(get(testid.newPin), '271828');
+    await user.type(get(testid.newPinAgain), '271829{Enter}');
     expect(document.body.textContent).toContain('no son iguales');
     expect(till.calls['create_manager']).toBeUndefined();
   });
@@ -84,11 +84,11 @@ describe('the first manager', () => {
   test('a weak PIN is refused and the name stays', async () => {
     const { user } = await openPage('manager');
     await user.type(get(testid.managerName), 'Ana');
-    await user.type(get(testid.managerPin), '111111');
-    await user.type(get(testid.managerPinAgain), '111111{Enter}');
+    await user.type(get(testid.newPin), '111111');
+    await user.type(get(testid.newPinAgain), '111111{Enter}');
     await waitFor(() => expect(problemCode()).toBe('pin_weak'));
     expect(get(testid.managerName)).toHaveProperty('value', 'Ana');
-    expect(get(testid.managerPin)).toHaveProperty('value', '');
+    expect(get(testid.newPin)).toHaveProperty('value', '');
   });
 });
 

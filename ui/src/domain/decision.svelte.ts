@@ -4,10 +4,10 @@
  */
 import type { Decision as DecisionKind } from '../bindings/Decision';
 import type { MoneyHandled } from '../bindings/MoneyHandled';
-import type { Person } from '../bindings/Person';
 import type { Problem } from '../bindings/Problem';
 import type { Review } from '../bindings/Review';
 import { Action } from './action.svelte';
+import { Approval } from './approval.svelte';
 import { ownProblem } from './problem';
 import type { Till } from './till.svelte';
 
@@ -18,8 +18,7 @@ export class Decision {
   readonly #action = new Action();
   #answer = $state.raw<{ kind: DecisionKind; challengeId: string } | null>(null);
 
-  managerId = $state('');
-  pin = $state('');
+  readonly approval: Approval;
   listedReason = $state<string | null>(null);
   freeReason = $state('');
   money = $state<MoneyHandled | null>(null);
@@ -29,7 +28,7 @@ export class Decision {
     this.#till = till;
     this.#first = first;
     this.#current = current;
-    this.managerId = this.#likelyManager();
+    this.approval = new Approval(till);
   }
 
   get review(): Review {
@@ -45,9 +44,6 @@ export class Decision {
   /** The answer being given. One that was begun for another question is no answer to this one. */
   get kind(): DecisionKind | null {
     return this.#answer?.challengeId === this.review.challenge_id ? this.#answer.kind : null;
-  }
-  get managers(): Person[] {
-    return this.#till.frame?.managers ?? [];
   }
   get busy(): boolean {
     return this.#action.busy;
@@ -76,30 +72,23 @@ export class Decision {
       this.#action.refuse(missing);
       return false;
     }
-    const taken = await this.#action.run(() =>
+    const approval = this.approval.take();
+    if (!approval) return false;
+    return this.#action.run(() =>
       this.#till.decide({
         external_transaction_id: this.review.external_transaction_id,
         challenge_id: this.review.challenge_id,
         decision,
-        manager_id: this.managerId,
-        pin: this.pin,
+        ...approval,
         reason: this.reason,
         money: decision === 'same_sale' ? this.money : null,
       }),
     );
-    this.pin = '';
-    return taken;
   }
 
   #missing(): Problem | null {
     if (this.reason === '') return ownProblem('reason_required');
     if (this.kind === 'same_sale' && !this.money) return ownProblem('money_handling_required');
     return null;
-  }
-
-  #likelyManager(): string {
-    const phase = this.#till.phase;
-    const here = phase?.phase === 'selling' && phase.person.role === 'manager' ? phase.person : null;
-    return (here ?? this.managers[0])?.person_id ?? '';
   }
 }

@@ -281,9 +281,6 @@ export const en: Messages = {
     title: 'Create the first manager',
     lead: 'The manager unlocks the till and approves decisions with a PIN.',
     name: 'Name',
-    pin: 'PIN (6 digits or more)',
-    pinAgain: 'The PIN again',
-    mismatch: 'The two PINs are not the same.',
     submit: 'Create manager',
   },
 

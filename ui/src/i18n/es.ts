@@ -302,9 +302,6 @@ export const es = {
     title: 'Cree el primer encargado',
     lead: 'El encargado abre la caja y aprueba decisiones con su PIN.',
     name: 'Nombre',
-    pin: 'PIN (6 dígitos o más)',
-    pinAgain: 'Repita el PIN',
-    mismatch: 'Los dos PIN no son iguales.',
     submit: 'Crear encargado',
   },
 

@@ -1,22 +1,25 @@
-/** Closed shifts in pages, the newest first. A hint re-reads every page on the screen; what was scrolled to stays. */
-import type { PastShift } from '../bindings/PastShift';
-import type { PastShiftPage } from '../bindings/PastShiftPage';
+/**
+ * A list in pages. A hint re-reads every page on the screen, so that no row shows an old state; what was scrolled to
+ * stays.
+ */
 import type { Problem } from '../bindings/Problem';
-import type { Host } from '../host/host';
 import { Live } from './live.svelte';
 
-export class PastShifts {
-  readonly #host: Host;
-  readonly #pages: Live<PastShiftPage[]>;
+/** `next` is where the following page begins; null at the end. */
+export type Page<Item> = { items: Item[]; next: number | null };
+
+export class Pages<Item> {
+  readonly #read: (from: number | null) => Promise<Page<Item>>;
+  readonly #pages: Live<Page<Item>[]>;
   #wanted = 1;
 
-  constructor(host: Host) {
-    this.#host = host;
+  constructor(read: (from: number | null) => Promise<Page<Item>>) {
+    this.#read = read;
     this.#pages = new Live(() => this.#readAll());
   }
 
   /** Null until the first page came back. */
-  get shifts(): PastShift[] | null {
+  get items(): Item[] | null {
     return this.#pages.value?.flatMap((page) => page.items) ?? null;
   }
   get hasMore(): boolean {
@@ -35,14 +38,14 @@ export class PastShifts {
     return this.refresh();
   }
 
-  async #readAll(): Promise<PastShiftPage[]> {
-    const pages: PastShiftPage[] = [];
-    let before: number | null = null;
+  async #readAll(): Promise<Page<Item>[]> {
+    const pages: Page<Item>[] = [];
+    let from: number | null = null;
     for (let page = 0; page < this.#wanted; page += 1) {
-      const read: PastShiftPage = await this.#host.pastShifts({ before });
+      const read: Page<Item> = await this.#read(from);
       pages.push(read);
       if (read.next === null) break;
-      before = read.next;
+      from = read.next;
     }
     return pages;
   }
