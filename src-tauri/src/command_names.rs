@@ -32,6 +32,8 @@ pub const COMMANDS: &[&str] = &[
     "last_reconciliation",
     "reviews",
     "decide",
+    "take_back_discard",
+    "leave_discard",
     "sale_detail",
     "correct_sale",
     "printer_settings",

@@ -6,11 +6,11 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     AddPersonRequest, AnswerPrintRequest, ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest,
-    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DraftOpened, ExportUnsentRequest,
-    Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, PageRequest, PastShiftPage,
-    PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings,
-    PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest,
-    RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage,
+    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DiscardRequest, DraftOpened,
+    ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, PageRequest,
+    PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest,
+    PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation,
+    ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage,
     SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
     SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings, ShiftReport,
     ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported, VoidSaleRequest,
@@ -53,6 +53,8 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         last_reconciliation,
         reviews,
         decide,
+        take_back_discard,
+        leave_discard,
         sale_detail,
         correct_sale,
         printer_settings,
@@ -228,6 +230,18 @@ async fn reviews(desk: State<'_, Desk>) -> Answer<Vec<Review>> {
 async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
     let _recording = desk.recording().await;
     desk.decide(request).await
+}
+
+#[tauri::command]
+async fn take_back_discard(desk: State<'_, Desk>, request: DiscardRequest) -> Answer<Frame> {
+    let _recording = desk.recording().await;
+    desk.take_back_discard(request).await
+}
+
+#[tauri::command]
+async fn leave_discard(desk: State<'_, Desk>, request: DiscardRequest) -> Answer<Frame> {
+    let _recording = desk.recording().await;
+    desk.leave_discard(request).await
 }
 
 #[tauri::command]

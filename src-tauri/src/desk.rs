@@ -9,9 +9,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
     AddPersonRequest, Appearance, ChangePinRequest, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
-    CreateManagerRequest, Decide, Frame, Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem,
-    ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest, SetLanguageRequest,
-    SetPracticeLineRequest, Settings, UnlockRequest, VoidSaleRequest,
+    CreateManagerRequest, Decide, DiscardRequest, Frame, Language, OpenShiftRequest, PauseSendingRequest,
+    Phase, Problem, ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest,
+    SetLanguageRequest, SetPracticeLineRequest, Settings, UnlockRequest, VoidSaleRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -344,6 +344,16 @@ impl Desk {
 
     pub async fn decide(&self, request: Decide) -> Result<Frame, Problem> {
         self.till().await?.decide(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn take_back_discard(&self, request: DiscardRequest) -> Result<Frame, Problem> {
+        self.till().await?.take_back_discard(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn leave_discard(&self, request: DiscardRequest) -> Result<Frame, Problem> {
+        self.till().await?.leave_discard(&request).await?;
         self.frame().await
     }
 

@@ -66,6 +66,7 @@ export function sampleSale(change: Partial<SaleSummary> = {}): SaleSummary {
     yupy_transaction_id: null,
     voided: null,
     returned: null,
+    resolution: null,
     origin_device_id: null,
     ...change,
   };

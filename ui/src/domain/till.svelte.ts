@@ -4,6 +4,7 @@
  */
 import type { Appearance } from '../bindings/Appearance';
 import type { ConnectionState } from '../bindings/ConnectionState';
+import type { DiscardRequest } from '../bindings/DiscardRequest';
 import type { Frame } from '../bindings/Frame';
 import type { Language } from '../bindings/Language';
 import type { Phase } from '../bindings/Phase';
@@ -102,6 +103,8 @@ export class Till {
   openShift = (float: string) => this.#command(() => this.host.openShift({ float }));
   closeShift = (request: CloseShiftRequest) => this.#command(() => this.host.closeShift(request));
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
+  takeBackDiscard = (request: DiscardRequest) => this.#command(() => this.host.takeBackDiscard(request));
+  leaveDiscard = (request: DiscardRequest) => this.#command(() => this.host.leaveDiscard(request));
   voidSale = (request: VoidSaleRequest) => this.#command(() => this.host.voidSale(request));
   correctSale = (request: CorrectSaleRequest) => this.#command(() => this.host.correctSale(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));

@@ -1,5 +1,6 @@
 /** The sign and the tone of the first sentence about a sale; the sentence itself is in i18n. */
 import type { SaleVerdict } from '../bindings/SaleVerdict';
+import type { ResolutionProgress } from '../bindings/ResolutionProgress';
 import type { VoidProgress } from '../bindings/VoidProgress';
 import type { MarkLook } from './marks';
 
@@ -12,6 +13,7 @@ export const verdictLook: Record<SaleVerdict, MarkLook> = {
   awaits_correction: { icon: 'warning', tone: 'bad' },
   awaits_support: { icon: 'warning', tone: 'bad' },
   does_not_count: { icon: 'discard', tone: 'quiet' },
+  discard_disputed: { icon: 'warning', tone: 'bad' },
   voided: { icon: 'discard', tone: 'quiet' },
   void_refused: { icon: 'warning', tone: 'bad' },
 };
@@ -23,4 +25,16 @@ export const voidLook: Record<VoidProgress, MarkLook> = {
   confirmed: { icon: 'discard', tone: 'quiet' },
   local: { icon: 'discard', tone: 'quiet' },
   needs_attention: { icon: 'warning', tone: 'bad' },
+};
+
+export const resolutionLook: Record<ResolutionProgress, MarkLook> = {
+  queued: { icon: 'wait', tone: 'wait' },
+  sending: { icon: 'send', tone: 'info' },
+  told: { icon: 'check', tone: 'quiet' },
+  closed: { icon: 'check', tone: 'quiet' },
+  decided_otherwise: { icon: 'warning', tone: 'bad' },
+  sale_exists: { icon: 'warning', tone: 'bad' },
+  refused: { icon: 'warning', tone: 'bad' },
+  acknowledged: { icon: 'check', tone: 'quiet' },
+  taken_back: { icon: 'discard', tone: 'quiet' },
 };

@@ -11,6 +11,7 @@ import type { ConnectRequest } from '../bindings/ConnectRequest';
 import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
 import type { CreateManagerRequest } from '../bindings/CreateManagerRequest';
 import type { Decide } from '../bindings/Decide';
+import type { DiscardRequest } from '../bindings/DiscardRequest';
 import type { DraftOpened } from '../bindings/DraftOpened';
 import type { ExportUnsentRequest } from '../bindings/ExportUnsentRequest';
 import type { Frame } from '../bindings/Frame';
@@ -88,6 +89,8 @@ export interface Host {
   lastReconciliation(): Promise<Reconciliation | null>;
   reviews(): Promise<Review[]>;
   decide(request: Decide): Promise<Frame>;
+  takeBackDiscard(request: DiscardRequest): Promise<Frame>;
+  leaveDiscard(request: DiscardRequest): Promise<Frame>;
   saleDetail(request: SaleDetailRequest): Promise<SaleDetail>;
   voidSale(request: VoidSaleRequest): Promise<Frame>;
   correctSale(request: CorrectSaleRequest): Promise<Frame>;

@@ -5,6 +5,7 @@ import type { Messages } from './messages';
 import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
+import { discardEn } from './discard';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
 
@@ -167,6 +168,9 @@ export const en: Messages = {
     question_changed: () => 'YUPY’s question changed. Look at the new data and decide again.',
     not_in_review: () => 'This sale no longer waits for a decision.',
     money_handling_required: () => 'Say what happened to the money.',
+    take_back_too_late: () =>
+      'It cannot be undone any more: YUPY was told, the shift was closed, or the seat was sold again.',
+    decided_elsewhere: (who) => `${who ?? 'Somebody else'} decided before, and their decision stands.`,
     printer_missing: () => 'This till has no printer. A manager chooses one in Settings.',
     printer_settings_invalid: (what) =>
       what === 'address' || what === 'path'
@@ -230,6 +234,7 @@ export const en: Messages = {
   closing,
   sale,
   printing: printingEn,
+  discard: discardEn,
   people,
 
   common: {

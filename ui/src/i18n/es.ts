@@ -16,6 +16,7 @@ import type { Signal } from '../shared/signals';
 import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
+import { discardEs } from './discard';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
 
@@ -177,6 +178,9 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   question_changed: () => 'La pregunta de YUPY cambió. Revise los datos nuevos y decida otra vez.',
   not_in_review: () => 'Esta venta ya no espera una decisión.',
   money_handling_required: () => 'Diga qué pasó con el dinero.',
+  take_back_too_late: () =>
+    'Ya no se puede deshacer: YUPY ya fue avisado, el turno se cerró o el asiento se vendió otra vez.',
+  decided_elsewhere: (who) => `${who ?? 'Otra persona'} decidió antes, y vale su decisión.`,
   printer_missing: () => 'Esta caja no tiene impresora. Un encargado la elige en Ajustes.',
   printer_settings_invalid: (what) =>
     what === 'address' || what === 'path'
@@ -251,6 +255,7 @@ export const es = {
   closing,
   sale,
   printing: printingEs,
+  discard: discardEs,
   people,
 
   common: {

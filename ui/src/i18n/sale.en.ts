@@ -18,6 +18,8 @@ export const sale: typeof spanish = {
     awaits_support:
       'Something is wrong with this sale that cannot be put right here. Call support; do not charge again.',
     does_not_count: 'This sale does not count: it was the same as another one.',
+    discard_disputed:
+      'This sale was discarded here, but YUPY says otherwise: a manager has to look. Do not charge again.',
     voided: 'This sale is voided: the money was given back and it does not count.',
     void_refused: 'This sale is voided here, but YUPY would not void it: tell a manager.',
   },
@@ -46,6 +48,15 @@ export const sale: typeof spanish = {
     void_attempt_ended: 'Tried to void it at YUPY',
     void_attempt_cut_off: 'Void asked for; the program closed before the answer',
     void_confirmed: 'Voided at YUPY as well',
+    discard_attempt_ended: 'Tried to tell of the discard',
+    discard_attempt_cut_off: 'Told of the discard; the program closed before the answer',
+    discard_told: 'YUPY knows that it is the same sale',
+    discard_not_told: 'YUPY’s question had ended before it was told',
+    discard_disputed: 'YUPY says otherwise of the discard',
+    discard_taken_back: 'The discard was undone',
+    discard_left: 'A manager saw it and left it discarded',
+    decided_elsewhere_different: 'Decided at another till: it is another sale',
+    decided_elsewhere_same: 'Decided at another till: it is the same sale',
     other: 'Another fact on record',
   },
   fields: {

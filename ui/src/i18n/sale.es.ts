@@ -21,6 +21,8 @@ export const sale = {
     awaits_support:
       'Algo no está bien con esta venta y no se arregla en la caja. Avise a soporte; no la cobre otra vez.',
     does_not_count: 'Esta venta no cuenta: era la misma que otra.',
+    discard_disputed:
+      'Esta venta se descartó aquí, pero YUPY dice otra cosa: un encargado debe verlo. No la cobre otra vez.',
     voided: 'Esta venta está anulada: el dinero se devolvió y no cuenta.',
     void_refused: 'Esta venta está anulada aquí, pero YUPY no quiso anularla: avise al encargado.',
   } satisfies Record<SaleVerdict, string>,
@@ -49,6 +51,15 @@ export const sale = {
     void_attempt_ended: 'Se intentó anular en YUPY',
     void_attempt_cut_off: 'Se pidió anular; el programa se cerró antes de la respuesta',
     void_confirmed: 'Anulada también en YUPY',
+    discard_attempt_ended: 'Se intentó avisar del descarte',
+    discard_attempt_cut_off: 'Se avisó del descarte; el programa se cerró antes de la respuesta',
+    discard_told: 'YUPY sabe que es la misma venta',
+    discard_not_told: 'La pregunta de YUPY terminó antes del aviso',
+    discard_disputed: 'YUPY dice otra cosa del descarte',
+    discard_taken_back: 'Se deshizo el descarte',
+    discard_left: 'Un encargado lo vio y la dejó descartada',
+    decided_elsewhere_different: 'Decidido en otra caja: es otra venta',
+    decided_elsewhere_same: 'Decidido en otra caja: es la misma venta',
     other: 'Otro hecho anotado',
   } satisfies Record<Happening, string>,
   fields: {

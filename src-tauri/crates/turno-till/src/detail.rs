@@ -9,15 +9,17 @@ use turno_domain::Currency;
 use turno_protocol::body::TransactionBody;
 
 use crate::clock::{Millis, rfc3339};
+use crate::outbox::Policy;
 use crate::store::attempts::{self, Tried};
 use crate::store::audit::{self, Told};
 use crate::store::requests::RequestRow;
-use crate::store::{outbox as entries, people, print_jobs, requests, sales, summaries, voids};
+use crate::store::{outbox as entries, people, print_jobs, requests, resolutions, sales, summaries, voids};
 use crate::view::{
-    Happening, Money, ProblemCode, Role, SaleCheckout, SaleContent, SaleDetail, SaleReason, SaleState,
-    SaleSummary, SaleVerdict, SaleVoid, Standing, TimelineEntry, VoidOffer, VoidProgress,
+    Happening, Money, ProblemCode, ResolutionProgress, Role, SaleCheckout, SaleContent, SaleDetail,
+    SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing, TimelineEntry,
+    VoidOffer, VoidProgress,
 };
-use crate::void;
+use crate::{resolve, void};
 
 /// A sale that waited for a week was tried thousands of times; people read the newest, and how many there were.
 const ATTEMPTS_SHOWN: u32 = 40;
@@ -36,6 +38,7 @@ pub fn of(conn: &Connection, external_transaction_id: &str) -> Result<Option<Sal
         verdict: verdict(&sale, differs),
         void: void(conn, &sale)?,
         void_offer: void_offer(conn, &row)?,
+        resolution: resolution(conn, &row, &sale)?,
         quantity: row.quantity,
         checkout: checkout(conn, &row)?,
         sold: content(&first),
@@ -75,6 +78,23 @@ fn void(conn: &Connection, sale: &SaleSummary) -> Result<Option<SaleVoid>> {
     }))
 }
 
+fn resolution(conn: &Connection, row: &sales::SaleRow, sale: &SaleSummary) -> Result<Option<SaleResolution>> {
+    let (Some(decided), Some(progress)) = (resolutions::of_sale(conn, row.sequence)?, sale.resolution) else {
+        return Ok(None);
+    };
+    // Whether it can be taken back does not depend on the time.
+    let refused = resolve::take_back_refused(conn, row, &decided, decided.decided_at, &Policy::default())?;
+    Ok(Some(SaleResolution {
+        progress,
+        decision: decided.decision,
+        decided_by: people::find(conn, &decided.decided_by)?.map(|person| person.name).unwrap_or_default(),
+        decided_at: rfc3339(decided.decided_at),
+        reason: decided.reason,
+        detail: decided.detail,
+        take_back_refused: refused,
+    }))
+}
+
 fn void_offer(conn: &Connection, sale: &sales::SaleRow) -> Result<VoidOffer> {
     let money = |minor| Money { minor, currency: sale.currency.clone() };
     let limit = Currency::parse(&sale.currency)
@@ -100,6 +120,22 @@ fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
             | VoidProgress::Local,
         ) => return SaleVerdict::Voided,
         None => {}
+    }
+    match sale.resolution {
+        Some(
+            ResolutionProgress::DecidedOtherwise
+            | ResolutionProgress::SaleExists
+            | ResolutionProgress::Refused,
+        ) => return SaleVerdict::DiscardDisputed,
+        Some(
+            ResolutionProgress::Queued
+            | ResolutionProgress::Sending
+            | ResolutionProgress::Told
+            | ResolutionProgress::Closed
+            | ResolutionProgress::Acknowledged
+            | ResolutionProgress::TakenBack,
+        )
+        | None => {}
     }
     match sale.state {
         SaleState::Accepted if differs => SaleVerdict::CountsWithDifference,
@@ -157,6 +193,16 @@ fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<
             Happening::VoidAttemptEnded
         } else {
             Happening::VoidAttemptCutOff
+        };
+        entries.push((at, TimelineEntry { happened, ..tried_entry(attempt, false) }));
+    }
+    for attempt in resolutions::attempts_of_sale(conn, sale.sequence, ATTEMPTS_SHOWN)?.into_iter().rev() {
+        let at = attempt.finished_at.unwrap_or(attempt.started_at);
+        // What YUPY took or refused is told by the audit.
+        let happened = match attempt.outcome.as_deref() {
+            Some("accepted" | "refused") => continue,
+            Some(_) => Happening::DiscardAttemptEnded,
+            None => Happening::DiscardAttemptCutOff,
         };
         entries.push((at, TimelineEntry { happened, ..tried_entry(attempt, false) }));
     }
@@ -232,6 +278,18 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
         }
         "void_confirmed" => Happening::VoidConfirmed,
         "void_retried" => Happening::VoidRetried,
+        "discard_told" => Happening::DiscardTold,
+        "discard_not_told" => Happening::DiscardNotTold,
+        "discard_disputed" => {
+            detail = text("detail").or_else(|| text("outcome"));
+            Happening::DiscardDisputed
+        }
+        "discard_taken_back" => Happening::DiscardTakenBack,
+        "discard_left" => Happening::DiscardLeft,
+        "decided_elsewhere" if text("decision").as_deref() == Some("same_sale") => {
+            Happening::DecidedElsewhereSame
+        }
+        "decided_elsewhere" => Happening::DecidedElsewhereDifferent,
         "ticket_printed_again" => Happening::CopyAsked,
         other => {
             detail = Some(other.to_owned());
@@ -241,7 +299,7 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
     let decided_by = text("decided_by");
     let person = match told.person_id.as_deref().or(decided_by.as_deref()) {
         Some(id) => people::find(conn, id)?.map(|person| person.name),
-        None => None,
+        None => text("decided_elsewhere_by"),
     };
     Ok(TimelineEntry { person, reason: text("reason"), detail, ..bare(told.at, happened) })
 }

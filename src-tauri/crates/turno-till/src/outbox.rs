@@ -3,7 +3,8 @@
 //! `step` takes a state, what happened and the time, and says the next state and what else must be done in the
 //! same transaction. It reads nothing and writes nothing; the relay and the review execute it. Invariant: only
 //! an accepted answer leads to `Accepted`, only a person's decision, or a look-up after the guard fired, leads from
-//! `InReview` anywhere, nothing leads out of `Discarded`, and out of `Accepted` only that YUPY has lost the sale.
+//! `InReview` anywhere, out of `Discarded` only a person's taking it back, and out of `Accepted` only that YUPY has lost
+//! the sale.
 
 use crate::answer::{Acceptance, AttentionReason, Collision, PauseCause, Question, Verdict, WaitCause};
 use crate::clock::Millis;
@@ -144,6 +145,8 @@ pub enum Event {
     AcceptedEarlier { yupy_transaction_id: String },
     /// The sale was voided here, and YUPY has not taken it.
     Withdrawn,
+    /// A manager takes the discard back, of which YUPY does not know: the question is open again.
+    DiscardTakenBack,
 }
 
 /// What else the transaction does.
@@ -206,7 +209,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::Sending { attempts, doubt, .. } => match event {
             Event::Answered { verdict, roll } => answered(*attempts, *doubt, verdict, *roll, now, policy),
@@ -228,7 +232,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::InReview { attempts } => match event {
             Event::DecidedDifferent => Step::to(State::Queued {
@@ -260,7 +265,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::Restarted
             | Event::Hastened
             | Event::MissingAtYupy
-            | Event::Corrected => None,
+            | Event::Corrected
+            | Event::DiscardTakenBack => None,
         },
         State::OnHold { attempts, due } => match event {
             Event::Claimed => Step::to(State::Sending {
@@ -286,7 +292,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::Accepted { .. } => match event {
             Event::MissingAtYupy => Step::to(State::Queued {
@@ -305,7 +312,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::Corrected
             | Event::AcceptedEarlier { .. }
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::NeedsAttention { attempts, reason } => match event {
             Event::Corrected if reason.is_about_the_content() => Step::to(State::Queued {
@@ -328,7 +336,8 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::Withdrawn => match event {
             Event::AcceptedEarlier { yupy_transaction_id } => {
@@ -344,9 +353,12 @@ pub fn step(state: &State, event: &Event, now: Millis, policy: &Policy) -> Optio
             | Event::DecidedSame { .. }
             | Event::MissingAtYupy
             | Event::Corrected
-            | Event::Withdrawn => None,
+            | Event::Withdrawn
+            | Event::DiscardTakenBack => None,
         },
         State::Discarded { .. } => match event {
+            // It was asked about; how often it was sent before no longer matters.
+            Event::DiscardTakenBack => Step::to(State::InReview { attempts: 1 }),
             Event::Claimed
             | Event::Answered { .. }
             | Event::BodyChanged

@@ -129,6 +129,10 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::QuestionChanged => "La pregunta cambió. Mírela otra vez antes de decidir.",
         ProblemCode::NotInReview => "Esta venta ya no está en revisión.",
         ProblemCode::MoneyHandlingRequired => "Indique qué pasó con el dinero: devuelto o no cobrado.",
+        ProblemCode::TakeBackTooLate => {
+            "Ya no se puede deshacer: YUPY fue avisado, el turno se cerró o el asiento se vendió otra vez."
+        }
+        ProblemCode::DecidedElsewhere => "Otra persona decidió antes, y vale su decisión.",
         ProblemCode::PrinterMissing => "Esta caja no tiene impresora. Elíjala en Ajustes.",
         ProblemCode::PrinterSettingsInvalid => "Revise los datos de la impresora: dirección, ruta o ancho.",
         ProblemCode::NotCorrectable => "Esta venta no espera una corrección.",

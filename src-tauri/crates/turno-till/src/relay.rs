@@ -126,6 +126,16 @@ impl Relay {
         self.line.borrow().clone()
     }
 
+    /// For whoever goes only while the relay hears YUPY. It does not keep the relay alive.
+    #[must_use]
+    pub fn ear(&self) -> Ear {
+        Ear {
+            line: self.line.clone(),
+            paused_since: self.paused_since.subscribe(),
+            wake: Arc::clone(&self.wake),
+        }
+    }
+
     /// Tries everything that waits, now, and says what came of it.
     pub async fn send_now(&self) -> SendNow {
         let (answer, done) = oneshot::channel();
@@ -134,6 +144,14 @@ impl Relay {
         }
         done.await.unwrap_or_default()
     }
+}
+
+/// What the relay hears.
+pub struct Ear {
+    pub line: watch::Receiver<Line>,
+    pub paused_since: watch::Receiver<Option<Millis>>,
+    /// Tells the relay that there may be something to send.
+    pub wake: Arc<Notify>,
 }
 
 /// A task that does not outlive its owner.

@@ -13,13 +13,14 @@ use turno_domain::{Currency, Money};
 use crate::answer::Question;
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::{Event, State};
+use crate::resolve;
 use crate::settle::{self, Context};
 use crate::shift;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::figures;
 use crate::store::imported::Origin;
 use crate::store::outbox as entries;
-use crate::store::questions::{self, QuestionRow, Verdict};
+use crate::store::questions::{self, Decider, QuestionRow, Verdict};
 use crate::store::sales::{self, SaleRow};
 use crate::store::unreadable;
 use crate::view::{self, Decide, Decision, MoneyHandled, Person, Problem, ProblemCode, Review, ReviewSide};
@@ -167,7 +168,7 @@ pub fn decide(
     }
     let verdict = Verdict {
         decision: decide.decision,
-        decided_by: manager.person_id.clone(),
+        decided_by: Decider::Here(manager.person_id.clone()),
         decided_at: now,
         reason,
         money: decide.money.filter(|_| decide.decision == Decision::SameSale),
@@ -180,7 +181,7 @@ pub fn decide(
             context,
             sale.sequence,
             &asked.question,
-            &manager.person_id,
+            &verdict.decided_by,
             &verdict.reason,
             now,
         )?
@@ -193,6 +194,17 @@ pub fn decide(
     };
     if !moved {
         return Err(ProblemCode::NotInReview.into());
+    }
+    if decide.decision == Decision::SameSale {
+        let decided = resolve::Decided {
+            challenge_id: &decide.challenge_id,
+            sequence: Some(sale.sequence),
+            external_transaction_id: &sale.external_transaction_id,
+            decision: Decision::SameSale,
+            manager,
+            reason: &verdict.reason,
+        };
+        resolve::begin(conn, &decided, now)?;
     }
     if verdict.money == Some(MoneyHandled::Refunded) {
         let currency = currency(&sale)?;

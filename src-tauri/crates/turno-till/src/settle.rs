@@ -13,11 +13,11 @@ use crate::outbox::{self, Effect, Event, Policy, QueueReason, State};
 use crate::random::SharedEntropy;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox::Entry;
-use crate::store::questions::Arrival;
+use crate::store::questions::{Arrival, Decider};
 use crate::store::requests::{NewRequest, RequestKind};
 use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
 use crate::view::EpochReason;
-use crate::{void, voiding};
+use crate::{resolve, void, voiding};
 
 /// What every step needs to know and none may change.
 #[derive(Clone)]
@@ -69,6 +69,9 @@ pub fn apply(
         }
     }
     entries::update(conn, &next, detail, now)?;
+    if matches!(event, Event::Answered { verdict: Verdict::ReviewAgain, .. }) {
+        questions::refuse_newest(conn, sequence)?;
+    }
     // Whoever has the money back is asked nothing more, and nothing of it is to be corrected.
     if is_refused_or_questioned(&next.state) && void::waits_for(conn, sequence, now)? {
         return apply(conn, context, sequence, &Event::Withdrawn, detail, now)
@@ -174,6 +177,7 @@ fn brings_other_content(event: &Event) -> bool {
         | Event::DecidedSame { .. }
         | Event::MissingAtYupy
         | Event::Corrected
+        | Event::DiscardTakenBack
         | Event::Withdrawn => false,
     }
 }
@@ -206,7 +210,12 @@ fn ask(
             Ok(Some(state))
         }
         Arrival::Decided(verdict) => {
-            let data = json!({ "challenge_id": question.challenge_id, "decided_by": verdict.decided_by });
+            let data = match &verdict.decided_by {
+                Decider::Here(id) => json!({ "challenge_id": question.challenge_id, "decided_by": id }),
+                Decider::Elsewhere(name) => {
+                    json!({ "challenge_id": question.challenge_id, "decided_elsewhere_by": name })
+                }
+            };
             note(conn, sequence, Happened::DecisionCarriedOver, data, now)?;
             confirm(conn, context, sequence, question, &verdict.decided_by, &verdict.reason, now)
         }
@@ -219,7 +228,7 @@ pub fn confirm(
     context: &Context,
     sequence: i64,
     question: &Question,
-    decided_by: &str,
+    decided_by: &Decider,
     reason: &str,
     now: Millis,
 ) -> Result<Option<State>> {
@@ -242,7 +251,10 @@ pub fn confirm(
     let sale = sales::by_sequence(conn, sequence)?.ok_or_else(|| unreadable("outbox.sequence", "?"))?;
     let id = ExternalTransactionId::parse(sale.external_transaction_id)
         .map_err(|_| unreadable("sales.external_transaction_id", "?"))?;
-    let manager = people::find(conn, decided_by)?.ok_or_else(|| unreadable("decided_by", decided_by))?;
+    let confirmed_by = match decided_by {
+        Decider::Here(id) => people::find(conn, id)?.ok_or_else(|| unreadable("decided_by", id))?.name,
+        Decider::Elsewhere(name) => name.clone(),
+    };
     let key = keys::confirm_key(&context.scope, &id, question.token.expose());
     // YUPY repeats a question that is open with its token, and so with its key, which has one content for ever:
     // whoever decides again over it repeats what was frozen the first time.
@@ -251,7 +263,7 @@ pub fn confirm(
         None => {
             let confirmation = Confirmation {
                 duplicate_confirmation_token: question.token.clone(),
-                confirmed_by: Some(manager.name),
+                confirmed_by: Some(confirmed_by),
                 confirmation_reason: Some(reason.to_owned()),
             };
             let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
@@ -299,7 +311,8 @@ pub fn ask_anew(conn: &Connection, context: &Context, now: Millis) -> Result<()>
 /// Makes every waiting sale due now: a person asked, or the line came back.
 pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
     apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)?;
-    void::hasten(conn, context, now)
+    void::hasten(conn, context, now)?;
+    resolve::hasten(conn, context, now)
 }
 
 /// A row that cannot be understood stops its own sale and neither the others nor the till's start.

@@ -12,6 +12,7 @@ pub mod audit;
 pub mod catalog;
 pub mod closings;
 pub mod corrections;
+pub mod elsewhere;
 pub mod epochs;
 pub mod figures;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub mod printer;
 pub mod questions;
 pub mod reconciliations;
 pub mod requests;
+pub mod resolutions;
 pub mod sales;
 pub mod shifts;
 pub mod summaries;
@@ -33,7 +35,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 11] = [
+const MIGRATIONS: [Migration; 12] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -49,6 +51,7 @@ const MIGRATIONS: [Migration; 11] = [
     Migration { version: 9, name: "people", sql: include_str!("../migrations/0009_people.sql") },
     Migration { version: 10, name: "voids", sql: include_str!("../migrations/0010_voids.sql") },
     Migration { version: 11, name: "handover", sql: include_str!("../migrations/0011_handover.sql") },
+    Migration { version: 12, name: "resolutions", sql: include_str!("../migrations/0012_resolutions.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -136,6 +136,9 @@ struct Enrolled {
     catalog_wanted: Arc<Notify>,
     reconciling: OneAtATime,
     _reconciler: Task,
+    /// There is a decision to tell, or one to learn of.
+    delivery_wanted: Arc<Notify>,
+    _delivery: Task,
     _fresh_catalog: Task,
     /// There are sales for the journal.
     journal_wanted: Arc<Notify>,

@@ -67,6 +67,25 @@ impl Request {
         Self::post(format!("/v1/transactions/{}/void", encoded(yupy_transaction_id)), body)
     }
 
+    /// Tells of a person's decision about a question (contract §6).
+    #[must_use]
+    pub fn resolve(body: Vec<u8>) -> Self {
+        Self::post("/v1/duplicate-resolutions", body)
+    }
+
+    /// Asks how a question stands (contract §2).
+    #[must_use]
+    pub fn challenge(challenge_id: &str) -> Self {
+        Self::get(format!("/v1/duplicate-challenges/{}", encoded(challenge_id)))
+    }
+
+    /// Asks for a page of the company's open questions (contract §2).
+    #[must_use]
+    pub fn challenges(after: Option<&str>, limit: usize) -> Self {
+        let after = after.map(|cursor| format!("&after={}", encoded(cursor))).unwrap_or_default();
+        Self::get(format!("/v1/duplicate-challenges?state=open&limit={limit}{after}"))
+    }
+
     #[must_use]
     pub fn post(path: impl Into<String>, body: Vec<u8>) -> Self {
         Self { method: Method::Post, body: Some(body), ..Self::get(path) }

@@ -15,6 +15,7 @@ mod printing;
 mod problem;
 mod reconciliation;
 mod request;
+mod resolution;
 mod settings;
 mod shift;
 mod void;
@@ -26,6 +27,7 @@ pub use printing::*;
 pub use problem::*;
 pub use reconciliation::*;
 pub use request::*;
+pub use resolution::*;
 pub use settings::*;
 pub use shift::*;
 pub use void::*;
@@ -263,6 +265,8 @@ pub struct SaleSummary {
     pub voided: Option<VoidProgress>,
     /// What was given back for it.
     pub returned: Option<Money>,
+    /// How far YUPY knows that the sale was discarded; null when it need not be told.
+    pub resolution: Option<ResolutionProgress>,
     /// The till that sold it, when it was not this one: the sale came in a file.
     pub origin_device_id: Option<String>,
 }

@@ -3,11 +3,12 @@ import type { Happening } from '../../bindings/Happening';
 import type { ProblemCode } from '../../bindings/ProblemCode';
 import type { SaleContent } from '../../bindings/SaleContent';
 import type { SaleDetail } from '../../bindings/SaleDetail';
+import type { SaleResolution } from '../../bindings/SaleResolution';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SaleVerdict } from '../../bindings/SaleVerdict';
 import type { TimelineEntry } from '../../bindings/TimelineEntry';
 import { soles } from './amounts';
-import type { Sold } from './sales';
+import { canTakeBack, type Sold } from './sales';
 
 export const correctable = ({ state, reason }: SaleSummary) =>
   state === 'needs_attention' && (reason === 'validation_failed' || reason === 'refused');
@@ -43,6 +44,7 @@ export function detailOf(sold: Sold): SaleDetail {
             detail: null,
           }
         : null,
+    resolution: resolution(sold),
     void_offer: { returned: paid, limit: soles(100_000), refused },
     quantity: Math.max(1, Math.round(summary.amount.minor / offer.price.minor)),
     checkout: {
@@ -64,13 +66,28 @@ export function detailOf(sold: Sold): SaleDetail {
   };
 }
 
+function resolution(sold: Sold): SaleResolution | null {
+  const { discarded, summary } = sold;
+  if (!discarded || !summary.resolution) return null;
+  return {
+    progress: summary.resolution,
+    decision: 'same_sale',
+    decided_by: discarded.by,
+    decided_at: discarded.at,
+    reason: discarded.reason,
+    detail: summary.resolution === 'decided_otherwise' ? 'Rosa' : null,
+    take_back_refused: canTakeBack(sold) ? null : 'take_back_too_late',
+  };
+}
+
 function notVoidable({ summary, given }: Sold): ProblemCode | null {
   if (given) return 'already_voided';
   if (summary.state === 'in_review') return 'void_awaits_decision';
   return summary.state === 'discarded' ? 'void_not_possible' : null;
 }
 
-function verdict({ state, standing, reason }: SaleSummary): SaleVerdict {
+function verdict({ state, standing, reason, resolution: told }: SaleSummary): SaleVerdict {
+  if (told === 'decided_otherwise') return 'discard_disputed';
   switch (state) {
     case 'accepted':
       return 'counts';

@@ -14,6 +14,7 @@ import type { SendReport } from '../../bindings/SendReport';
 import type { Standing } from '../../bindings/Standing';
 import type { Status } from '../../bindings/Status';
 import {
+  canTakeBack,
   isUnsettled,
   isWithinWindow,
   refusal,
@@ -104,6 +105,7 @@ export class FakeRelay {
       timer: null,
       corrections: [],
       given: null,
+      discarded: null,
     };
     this.#sold.push(sold);
     sold.timer = setTimeout(() => this.#attempt(sold), 0);
@@ -130,18 +132,42 @@ export class FakeRelay {
     this.#changed();
   }
 
-  decide(review: Review, decision: Decision): void {
+  decide(review: Review, decision: Decision, by: string, reason: string): void {
     const sold = this.#sold.find(
       ({ summary }) => summary.external_transaction_id === review.external_transaction_id,
     );
     if (!sold) return;
     this.#reviews.delete(review.external_transaction_id);
     if (decision === 'same_sale') {
-      this.#update(sold, { state: 'discarded', standing: 'saved', reason: 'same_sale' });
+      sold.discarded = { review, by, at: stamp(), reason };
+      this.#update(sold, {
+        state: 'discarded',
+        standing: 'saved',
+        reason: 'same_sale',
+        resolution: 'queued',
+      });
       return;
     }
     sold.confirming = true;
     this.#attempt(sold);
+  }
+
+  /** YUPY's answer to every discard that waits: it takes it, or somebody else was first. */
+  hearDiscards(answer: 'told' | 'decided_otherwise'): void {
+    for (const sold of this.#sold)
+      if (sold.summary.resolution === 'queued') this.#update(sold, { resolution: answer });
+  }
+
+  takeBack(sold: Sold): void {
+    if (!sold.discarded || !canTakeBack(sold)) throw refusal('take_back_too_late');
+    this.#reviews.set(sold.summary.external_transaction_id, sold.discarded.review);
+    sold.discarded = null;
+    this.#update(sold, { state: 'in_review', reason: 'possible_duplicate', resolution: null });
+  }
+
+  leave(sold: Sold): void {
+    if (sold.summary.resolution !== 'decided_otherwise') throw refusal('not_allowed_now');
+    this.#update(sold, { resolution: 'acknowledged' });
   }
 
   /** The sale with this id. */

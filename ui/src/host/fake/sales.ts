@@ -3,6 +3,7 @@ import type { Money } from '../../bindings/Money';
 import type { Offer } from '../../bindings/Offer';
 import type { Problem } from '../../bindings/Problem';
 import type { ProblemCode } from '../../bindings/ProblemCode';
+import type { Review } from '../../bindings/Review';
 import type { SaleContent } from '../../bindings/SaleContent';
 import type { SalePage } from '../../bindings/SalePage';
 import type { SaleSummary } from '../../bindings/SaleSummary';
@@ -23,6 +24,7 @@ export type Sold = {
   timer: ReturnType<typeof setTimeout> | null;
   readonly corrections: Correction[];
   given: GivenBack | null;
+  discarded: Discarded | null;
 };
 
 /** What was given back for a sale. */
@@ -33,6 +35,12 @@ export type GivenBack = {
   approved_by: string;
   reason: string;
 };
+
+/** Which question made it the same sale as another, and whose word that was. */
+export type Discarded = { review: Review; by: string; at: string; reason: string };
+
+export const canTakeBack = ({ summary }: Sold) =>
+  summary.resolution === 'queued' || summary.resolution === 'decided_otherwise';
 
 /** What a manager changed, when and why. */
 export type Correction = { content: SaleContent; at: string; by: string; reason: string };
@@ -46,8 +54,10 @@ export function refusal(code: ProblemCode, detail: string | null = null): Proble
   return Object.assign(new Error(code), { code, detail });
 }
 
-export const isUnsettled = ({ state }: SaleSummary) =>
-  state !== 'accepted' && state !== 'discarded' && state !== 'withdrawn';
+export const isUnsettled = ({ state, resolution }: SaleSummary) =>
+  resolution === 'queued' ||
+  resolution === 'decided_otherwise' ||
+  (state !== 'accepted' && state !== 'discarded' && state !== 'withdrawn');
 
 export function page(sales: SaleSummary[], isAfter: (sale: SaleSummary) => boolean): SalePage {
   const rest = sales.filter(isAfter);

@@ -100,6 +100,11 @@ export class FakeTill implements Host {
     this.#relay.refuse(sequence);
   }
 
+  /** YUPY's answer to every discard that waits. */
+  hearDiscards(answer: 'told' | 'decided_otherwise'): void {
+    this.#relay.hearDiscards(answer);
+  }
+
   /** Hints at a change, as the shell does. */
   hint(): void {
     this.#changed();
@@ -309,7 +314,21 @@ export class FakeTill implements Host {
       if (review.challenge_id !== challenge_id) throw refusal('question_changed');
       this.#approve(approval);
       if (decision === 'same_sale' && !approval.money) throw refusal('money_handling_required');
-      this.#relay.decide(review, decision);
+      this.#relay.decide(review, decision, MANAGER.name, approval.reason);
+      return this.#frame();
+    });
+
+  takeBackDiscard: Host['takeBackDiscard'] = ({ external_transaction_id, ...approval }) =>
+    this.#answer('take_back_discard', () => {
+      this.#approve(approval);
+      this.#relay.takeBack(this.#relay.find(external_transaction_id));
+      return this.#frame();
+    });
+
+  leaveDiscard: Host['leaveDiscard'] = ({ external_transaction_id, ...approval }) =>
+    this.#answer('leave_discard', () => {
+      this.#approve(approval);
+      this.#relay.leave(this.#relay.find(external_transaction_id));
       return this.#frame();
     });
 
@@ -516,6 +535,7 @@ export class FakeTill implements Host {
       yupy_transaction_id: null,
       voided: null,
       returned: null,
+      resolution: null,
       origin_device_id: null,
     };
     this.#relay.queue(summary, offer);

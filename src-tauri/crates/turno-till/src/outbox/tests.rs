@@ -72,6 +72,7 @@ fn events() -> Vec<Event> {
         Event::Corrected,
         Event::AcceptedEarlier { yupy_transaction_id: "ypt-2".to_owned() },
         Event::Withdrawn,
+        Event::DiscardTakenBack,
     ];
     all.extend(verdicts().into_iter().map(|verdict| Event::Answered { verdict, roll: u32::MAX }));
     all
@@ -131,6 +132,7 @@ fn event_in_words(event: &Event) -> String {
         Event::Corrected => "corrected".to_owned(),
         Event::AcceptedEarlier { .. } => "an earlier version accepted".to_owned(),
         Event::Withdrawn => "withdrawn".to_owned(),
+        Event::DiscardTakenBack => "discard taken back".to_owned(),
         Event::Answered { verdict, .. } => match verdict {
             Verdict::Accepted(_) => "accepted".to_owned(),
             Verdict::Wait { cause, retry_after_ms: None } => format!("wait {cause:?}"),
@@ -185,7 +187,7 @@ fn the_whole_table() {
         restarted                                 queued after 3, due +9: Waiting(TimedOut)
         hastened                                  queued after 3, due +0: Waiting(TimedOut)
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back, any answer
     sending number 3 since -9
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         an earlier version accepted               accepted as ypt-2
@@ -214,14 +216,14 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back
     queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 queued after 3, due +9, unconfirmed: Waiting(TimedOut)
         hastened                                  queued after 3, due +0, unconfirmed: Waiting(TimedOut)
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back, any answer
     sending number 3 since -9, unconfirmed
         restarted                                 queued after 3, due +0, unconfirmed: InterruptedByRestart
         an earlier version accepted               accepted as ypt-2
@@ -250,41 +252,44 @@ fn the_whole_table() {
         attention Refused                         needs attention after 3: Refused
         attention IdentityCollision               needs attention after 3: IdentityCollision
         attention StoredBodyChanged               needs attention after 3: StoredBodyChanged
-        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn
+        = claimed, body changed, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back
     accepted as ypt-1
         missing at YUPY                           queued after 0, due +0: MissingAtYupy
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, corrected, an earlier version accepted, withdrawn, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, corrected, an earlier version accepted, withdrawn, discard taken back, any answer
     in review after 3
         guard fired                               queued after 3, due +0, unconfirmed: InterruptedByRestart + first request
         decided: different                        queued after 3, due +0: Confirming
         decided: same                             discarded for ypt-0
         an earlier version accepted               accepted as ypt-2
         withdrawn                                 withdrawn
-        = claimed, body changed, restarted, hastened, missing at YUPY, corrected, any answer
+        = claimed, body changed, restarted, hastened, missing at YUPY, corrected, discard taken back, any answer
     needs attention after 3: Refused
         corrected                                 queued after 3, due +0: Corrected
         an earlier version accepted               accepted as ypt-2
         withdrawn                                 withdrawn
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, discard taken back, any answer
     on hold after 3, due +9
         claimed                                   sending number 4 since +0, unconfirmed
         body changed                              needs attention after 3: StoredBodyChanged
         restarted                                 on hold after 3, due +9
         hastened                                  on hold after 3, due +0
         an earlier version accepted               accepted as ypt-2
-        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
+        = guard fired, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back, any answer
     discarded for ypt-0
+        discard taken back                        in review after 1
         = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, an earlier version accepted, withdrawn, any answer
     withdrawn
         an earlier version accepted               accepted as ypt-2
-        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn, any answer
+        = claimed, body changed, restarted, guard fired, hastened, decided: different, decided: same, missing at YUPY, corrected, withdrawn, discard taken back, any answer
     ");
 }
 
 fn is_bare(event: &str) -> bool {
     let named = ["claimed", "body changed", "restarted", "guard fired", "hastened", "missing at YUPY"];
     named.contains(&event)
-        || ["decided", "corrected", "an earlier", "withdrawn"].iter().any(|word| event.starts_with(word))
+        || ["decided", "corrected", "an earlier", "withdrawn", "discard"]
+            .iter()
+            .any(|word| event.starts_with(word))
 }
 
 fn attempts_of(state: &State) -> Option<u32> {
@@ -381,7 +386,11 @@ proptest! {
         let verdict = if let Event::Answered { verdict, .. } = &event { Some(verdict) } else { None };
 
         let late = matches!(event, Event::AcceptedEarlier { .. });
-        prop_assert!(!matches!(state, State::Discarded { .. }), "nothing leads out of a settled sale");
+        prop_assert_eq!(
+            matches!(state, State::Discarded { .. }),
+            event == Event::DiscardTakenBack,
+            "only a person leads out of a discard, and to the question again"
+        );
         prop_assert_eq!(
             matches!(state, State::Accepted { .. }),
             event == Event::MissingAtYupy,
@@ -429,7 +438,8 @@ proptest! {
             prop_assert!(is_in_doubt(&next));
         }
         let asks = effects.iter().any(|effect| matches!(effect, Effect::StoreQuestion(_)));
-        prop_assert_eq!(asks, matches!(next, State::InReview { .. }), "a review has its question");
+        let reopened = event == Event::DiscardTakenBack;
+        prop_assert_eq!(asks || reopened, matches!(next, State::InReview { .. }), "a review has its question");
         if matches!(verdict, Some(Verdict::Review(_) | Verdict::ReviewAgain)) {
             prop_assert!(effects.contains(&Effect::UseCreateRequest), "a used token is never sent again");
         }

@@ -63,13 +63,13 @@ fn claimed(conn: &Connection, sequence: i64) {
 fn confirmed(conn: &Connection, sequence: i64, question: &Question, reason: &str) -> Option<State> {
     let decision = questions::Verdict {
         decision: crate::view::Decision::DifferentSale,
-        decided_by: "m".to_owned(),
+        decided_by: Decider::Here("m".to_owned()),
         decided_at: NOW,
         reason: reason.to_owned(),
         money: None,
     };
     questions::decide(conn, &question.challenge_id, &decision).unwrap();
-    confirm(conn, &context(), sequence, question, "m", reason, NOW).unwrap()
+    confirm(conn, &context(), sequence, question, &Decider::Here("m".to_owned()), reason, NOW).unwrap()
 }
 
 /// Everything that could be sent: which sale, what kind, which key, which bytes.
@@ -148,7 +148,11 @@ fn a_confirmation_is_frozen_once_and_its_refusal_goes_back_to_the_first_request(
     let asked = question("ch-1", "t-1", "ypt-0");
     answered(&conn, 2, Verdict::Review(Box::new(asked.clone())));
     assert_eq!(confirmed(&conn, 2, &asked, "dos pasajeros"), confirming());
-    assert_eq!(confirm(&conn, &context(), 2, &asked, "m", "again", NOW).unwrap(), None, "decided already");
+    assert_eq!(
+        confirm(&conn, &context(), 2, &asked, &Decider::Here("m".to_owned()), "again", NOW).unwrap(),
+        None,
+        "decided already"
+    );
     let all = frozen(&conn);
     assert_eq!(all.len(), 3);
     assert_eq!((all[2].0, all[2].1.as_str()), (2, "confirm"));

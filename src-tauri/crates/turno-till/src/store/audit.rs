@@ -63,6 +63,22 @@ pub enum Event {
     VoidConfirmed,
     /// A manager had a void that YUPY refused tried again.
     VoidRetried,
+    /// YUPY knows that a sale was discarded.
+    DiscardTold,
+    /// The question of a discarded sale had ended before YUPY could be told.
+    DiscardNotTold,
+    /// YUPY says otherwise of a discarded sale; `trouble` is why.
+    DiscardDisputed,
+    /// A manager took a discard back before YUPY knew of it.
+    DiscardTakenBack,
+    /// A manager saw that a discard is disputed and left it.
+    DiscardLeft,
+    /// Somebody on another till, or at a desk, answered a question of this one.
+    DecidedElsewhere,
+    /// A manager answered another till's question here.
+    OtherTillDecided,
+    /// What became of that answer at YUPY.
+    OtherTillTold,
 }
 
 impl Event {
@@ -107,6 +123,14 @@ impl Event {
             Self::SaleVoided => "sale_voided",
             Self::VoidConfirmed => "void_confirmed",
             Self::VoidRetried => "void_retried",
+            Self::DiscardTold => "discard_told",
+            Self::DiscardNotTold => "discard_not_told",
+            Self::DiscardDisputed => "discard_disputed",
+            Self::DiscardTakenBack => "discard_taken_back",
+            Self::DiscardLeft => "discard_left",
+            Self::DecidedElsewhere => "decided_elsewhere",
+            Self::OtherTillDecided => "other_till_decided",
+            Self::OtherTillTold => "other_till_told",
         }
     }
 }

@@ -69,6 +69,12 @@ pub fn of_draft(conn: &Connection, draft_id: &str) -> Result<Option<(MovementKin
     .optional()
 }
 
+/// Whether money was given back for a sale from a drawer that had not taken it.
+pub fn is_refunded(conn: &Connection, sequence: i64) -> Result<bool> {
+    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM cash_movements WHERE sequence = ?1)")?
+        .query_row([sequence], |row| row.get(0))
+}
+
 /// A shift's movements in the order in which they were made.
 pub fn of_shift(conn: &Connection, shift_number: u32) -> Result<Vec<NamedMovement>> {
     conn.prepare_cached(

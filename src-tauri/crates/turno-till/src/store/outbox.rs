@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use crate::answer::{AttentionReason, PauseCause, WaitCause};
 use crate::clock::Millis;
 use crate::outbox::{Doubt, QueueReason, State};
-use crate::store::{unreadable, voids, words};
+use crate::store::{resolutions, unreadable, voids, words};
 
 words!(WaitCause {
     WaitCause::NoNetwork => "no_network" = WaitCause::NoNetwork,
@@ -328,12 +328,13 @@ pub fn counts(conn: &Connection) -> Result<Counts> {
          FROM outbox WHERE state NOT IN ('accepted', 'discarded', 'withdrawn')",
     )?
     .query_row([], |row| {
-        // A void that YUPY does not know of waits as its sale did.
+        // A void or a discard that YUPY does not know of waits as its sale did.
         let (voids, refused) = voids::counts(conn)?;
+        let (discards, disputed) = resolutions::counts(conn)?;
         Ok(Counts {
-            pending: row.get::<_, u32>(0)? + voids,
+            pending: row.get::<_, u32>(0)? + voids + discards,
             in_review: row.get(1)?,
-            needs_attention: row.get::<_, u32>(2)? + refused,
+            needs_attention: row.get::<_, u32>(2)? + refused + disputed,
             identity_collision: row.get(3)?,
         })
     })

@@ -29,11 +29,20 @@ pub struct QuestionRow {
     pub asked_at: Millis,
 }
 
+/// Whose word a decision is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decider {
+    /// A person of this till, by id.
+    Here(String),
+    /// Somebody on another till or at a desk, by the name that YUPY gave.
+    Elsewhere(String),
+}
+
 /// A manager's word, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     pub decision: Decision,
-    pub decided_by: String,
+    pub decided_by: Decider,
     pub decided_at: Millis,
     pub reason: String,
     pub money: Option<MoneyHandled>,
@@ -67,7 +76,8 @@ pub fn arrive(conn: &Connection, sequence: i64, question: &Question, at: Millis)
              candidate_transaction_id = excluded.candidate_transaction_id,
              candidates_count = excluded.candidates_count, matching_signals = excluded.matching_signals,
              previous_confirmation = excluded.previous_confirmation, state = 'open', decision = NULL,
-             decided_by = NULL, decided_at_ms = NULL, reason = NULL, money = NULL, honours = NULL
+             decided_by = NULL, decided_elsewhere_by = NULL, decided_at_ms = NULL, reason = NULL, money = NULL,
+             honours = NULL, is_refused = 0
          WHERE sequence = excluded.sequence",
         params![
             question.challenge_id,
@@ -105,17 +115,21 @@ fn standing_decision(
         return Ok(None);
     }
     conn.query_row(
-        "SELECT challenge_id, decided_by, decided_at_ms, reason FROM questions newest
+        "SELECT challenge_id, decided_by, decided_elsewhere_by, decided_at_ms, reason FROM questions newest
          WHERE sequence = ?1 AND state = 'decided' AND decision = 'different_sale' AND honours IS NULL
-           AND challenge_id <> ?2 AND candidate_transaction_id = ?3 AND candidates_count = 1
+           AND is_refused = 0 AND challenge_id <> ?2 AND candidate_transaction_id = ?3 AND candidates_count = 1
            AND rowid = (SELECT max(rowid) FROM questions WHERE sequence = newest.sequence)",
         params![sequence, question.challenge_id, question.candidate_transaction_id],
         |row| {
+            let elsewhere: Option<String> = row.get(2)?;
             let verdict = Verdict {
                 decision: Decision::DifferentSale,
-                decided_by: row.get(1)?,
-                decided_at: row.get(2)?,
-                reason: row.get(3)?,
+                decided_by: match elsewhere {
+                    Some(name) => Decider::Elsewhere(name),
+                    None => Decider::Here(row.get(1)?),
+                },
+                decided_at: row.get(3)?,
+                reason: row.get(4)?,
                 money: None,
             };
             Ok((row.get(0)?, verdict))
@@ -125,20 +139,60 @@ fn standing_decision(
 }
 
 pub fn decide(conn: &Connection, challenge_id: &str, verdict: &Verdict) -> Result<()> {
+    let (here, elsewhere) = match &verdict.decided_by {
+        Decider::Here(person_id) => (Some(person_id), None),
+        Decider::Elsewhere(name) => (None, Some(name)),
+    };
     conn.execute(
-        "UPDATE questions SET state = 'decided', decision = ?2, decided_by = ?3, decided_at_ms = ?4, reason = ?5,
-                              money = ?6
+        "UPDATE questions SET state = 'decided', decision = ?2, decided_by = ?3, decided_elsewhere_by = ?7,
+                              decided_at_ms = ?4, reason = ?5, money = ?6
          WHERE challenge_id = ?1",
         params![
             challenge_id,
             verdict.decision.as_word(),
-            verdict.decided_by,
+            here,
             verdict.decided_at,
             verdict.reason,
             verdict.money.map(MoneyHandled::as_word),
+            elsewhere,
         ],
     )?;
     Ok(())
+}
+
+/// A decision that was taken back: the question is asked as it was.
+pub fn reopen(conn: &Connection, challenge_id: &str) -> Result<()> {
+    conn.execute(
+        "UPDATE questions SET state = 'open', decision = NULL, decided_by = NULL, decided_elsewhere_by = NULL,
+                              decided_at_ms = NULL, reason = NULL, money = NULL
+         WHERE challenge_id = ?1",
+        [challenge_id],
+    )?;
+    Ok(())
+}
+
+/// YUPY did not take the confirmation of the sale's newest question: that decision stands for no other one.
+pub fn refuse_newest(conn: &Connection, sequence: i64) -> Result<()> {
+    conn.execute(
+        "UPDATE questions SET is_refused = 1
+         WHERE state = 'decided' AND rowid = (SELECT max(rowid) FROM questions WHERE sequence = ?1)",
+        [sequence],
+    )?;
+    Ok(())
+}
+
+/// Questions of sales in review that somebody elsewhere may have answered, the longest unasked first: the open ones,
+/// and those whose confirmation YUPY refused.
+pub fn answerable_elsewhere(conn: &Connection) -> Result<Vec<(i64, String)>> {
+    conn.prepare_cached(&format!(
+        "SELECT questions.sequence, challenge_id FROM questions JOIN outbox USING (sequence)
+         WHERE outbox.state = 'in_review' AND (questions.state = 'open' OR is_refused = 1)
+           AND NOT EXISTS (SELECT 1 FROM decisions_elsewhere learnt
+                           WHERE learnt.challenge_id = questions.challenge_id)
+         ORDER BY questions.rowid LIMIT {OPEN_LIMIT}"
+    ))?
+    .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+    .collect()
 }
 
 const COLUMNS: &str = "sequence, challenge_id, token, expires_at, candidate, candidate_transaction_id,

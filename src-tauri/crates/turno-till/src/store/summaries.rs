@@ -4,20 +4,25 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use crate::clock::rfc3339;
 use crate::store::unreadable;
-use crate::view::{Money, SalePage, SaleReason, SaleState, SaleSummary, Standing, VoidProgress};
+use crate::view::{
+    Money, ResolutionProgress, SalePage, SaleReason, SaleState, SaleSummary, Standing, VoidProgress,
+};
 
 /// Rows on one page; two screens full.
 pub const PAGE: u32 = 50;
 
-const COLUMNS: &str = "sales.sequence, external_transaction_id, sales.shift_number, description, route, seat, buyer_name,
+const COLUMNS: &str = "sales.sequence, sales.external_transaction_id, sales.shift_number, description, route, seat, buyer_name,
     amount_minor, currency, occurred_at_ms, coalesce(people.name, imported_sales.seller), outbox.state,
-    outcome_unknown, outbox.reason, outbox.detail, outbox.attempts, outbox.due_at_ms, yupy_transaction_id, voids.state,
-    returned_minor, imported_sales.shift_id, imported_sales.device_id";
+    outbox.outcome_unknown, outbox.reason, outbox.detail, outbox.attempts, outbox.due_at_ms, yupy_transaction_id, voids.state,
+    returned_minor, imported_sales.shift_id, imported_sales.device_id,
+    iif(resolutions.state = 'needs_attention', resolutions.trouble, resolutions.state)";
 
 const TABLES: &str =
     "sales JOIN outbox ON outbox.sequence = sales.sequence LEFT JOIN people ON people.person_id = sales.seller
     LEFT JOIN imported_sales ON imported_sales.sequence = sales.sequence
-    LEFT JOIN voids ON voids.sequence = sales.sequence";
+    LEFT JOIN voids ON voids.sequence = sales.sequence
+    LEFT JOIN resolutions ON resolutions.sequence = sales.sequence AND resolutions.sequence IS NOT NULL
+        AND resolutions.state <> 'taken_back'";
 
 fn read(row: &Row<'_>) -> Result<SaleSummary> {
     let state = state(&row.get::<_, String>(11)?)?;
@@ -48,6 +53,7 @@ fn read(row: &Row<'_>) -> Result<SaleSummary> {
         next_attempt_at: due.map(rfc3339),
         yupy_transaction_id: row.get(17)?,
         origin_device_id: row.get(21)?,
+        resolution: row.get::<_, Option<String>>(22)?.as_deref().map(told).transpose()?,
     })
 }
 
@@ -83,11 +89,15 @@ fn progress(word: &str) -> Result<VoidProgress> {
     serde_json::from_value(word.into()).map_err(|_| unreadable("voids.state", word))
 }
 
+pub fn told(word: &str) -> Result<ResolutionProgress> {
+    serde_json::from_value(word.into()).map_err(|_| unreadable("resolutions.state", word))
+}
+
 fn reason_of(word: &str) -> Result<SaleReason> {
     serde_json::from_value(word.into()).map_err(|_| unreadable("outbox.reason", word))
 }
 
-/// Unsettled sales, and those whose void YUPY has to be told of, oldest first. `after` is the sequence of the last one seen.
+/// Unsettled sales, and those of whose void or discard YUPY has to be told, oldest first. `after` is the sequence of the last one seen.
 pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
     let items = conn
         .prepare_cached(&format!(
@@ -96,6 +106,9 @@ pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
                      WHERE state NOT IN ('accepted', 'discarded', 'withdrawn') AND sequence > ?1
                      ORDER BY sequence LIMIT ?2)
                  UNION SELECT sequence FROM (SELECT sequence FROM voids
+                     WHERE state IN ('queued', 'sending', 'needs_attention') AND sequence > ?1
+                     ORDER BY sequence LIMIT ?2)
+                 UNION SELECT sequence FROM (SELECT sequence FROM resolutions
                      WHERE state IN ('queued', 'sending', 'needs_attention') AND sequence > ?1
                      ORDER BY sequence LIMIT ?2)
                  ORDER BY 1 LIMIT ?2)

@@ -1,10 +1,10 @@
 //! What waits: the queue, its sending, and the questions for a manager.
 
 use super::{Till, connection};
-use crate::review;
 use crate::store::audit::{self, Entry, Event};
 use crate::store::{installation, outbox, summaries};
-use crate::view::{Decide, PauseSendingRequest, Problem, Review, SalePage, SendReport};
+use crate::view::{Decide, DiscardRequest, PauseSendingRequest, Problem, Review, SalePage, SendReport};
+use crate::{resolve, review};
 
 impl Till {
     /// # Errors
@@ -28,6 +28,7 @@ impl Till {
         let enrolled = self.enrolled()?;
         enrolled.catalog_wanted.notify_one();
         let sent = enrolled.relay.send_now().await;
+        enrolled.delivery_wanted.notify_one();
         let counts = self.inner.db.read(outbox::counts).await?;
         Ok(SendReport {
             attempted: sent.attempted,
@@ -89,6 +90,44 @@ impl Till {
             .write(move |conn| review::decide(conn, &context, &request, &manager, reason, now))
             .await?;
         enrolled.relay.wake();
+        enrolled.delivery_wanted.notify_one();
+        self.changed();
+        Ok(())
+    }
+
+    /// A manager takes a discard back, as long as YUPY does not know of it.
+    ///
+    /// # Errors
+    /// `reason_required`, a PIN's refusals, `manager_required`, `not_found`, `take_back_too_late`; nothing was changed.
+    pub async fn take_back_discard(&self, request: &DiscardRequest) -> Result<(), Problem> {
+        self.unlocked()?;
+        let enrolled = self.enrolled()?;
+        let reason = review::reason(&request.reason)?;
+        let manager = self.pins().approve(&request.manager_id, &request.pin).await?;
+        let (context, id, now) =
+            (enrolled.context.clone(), request.external_transaction_id.clone(), self.now());
+        self.inner
+            .db
+            .write(move |conn| resolve::take_back(conn, &context, &id, &manager, &reason, now))
+            .await?;
+        enrolled.relay.wake();
+        enrolled.delivery_wanted.notify_one();
+        self.changed();
+        Ok(())
+    }
+
+    /// A manager saw that YUPY says otherwise of a discarded sale, and leaves it discarded.
+    ///
+    /// # Errors
+    /// As [`Self::take_back_discard`], and `not_allowed_now` when nothing waits to be seen.
+    pub async fn leave_discard(&self, request: &DiscardRequest) -> Result<(), Problem> {
+        self.unlocked()?;
+        let enrolled = self.enrolled()?;
+        let reason = review::reason(&request.reason)?;
+        let manager = self.pins().approve(&request.manager_id, &request.pin).await?;
+        let (context, id, now) =
+            (enrolled.context.clone(), request.external_transaction_id.clone(), self.now());
+        self.inner.db.write(move |conn| resolve::leave(conn, &context, &id, &manager, &reason, now)).await?;
         self.changed();
         Ok(())
     }

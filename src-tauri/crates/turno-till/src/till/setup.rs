@@ -9,9 +9,11 @@ use turno_protocol::catalog::CatalogBody;
 use super::reconciling::keep_reconciled;
 use super::{Enrolled, Inner, Till, printing, storage};
 use crate::catalog::Catalog;
+use crate::delivery;
 use crate::enrol::{self, FetchedCatalog};
 use crate::reconcile::OneAtATime;
 use crate::relay::{Parts, Registrant, Relay, Task};
+use crate::resolve;
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::catalog::{self as stored_catalog, CatalogRow};
@@ -89,6 +91,7 @@ impl Till {
             .db
             .write(move |conn| {
                 print_jobs::ask_about_open(conn, false, now)?;
+                resolve::restart(conn, &restart, now)?;
                 Ok::<_, Problem>(settle::restart(conn, &restart, now)?)
             })
             .await?;
@@ -111,6 +114,17 @@ impl Till {
             after_outage: Arc::clone(&after_outage),
             changes: self.inner.changes.clone(),
         });
+        let delivery_wanted = Arc::new(Notify::new());
+        let delivery = delivery::run(delivery::Parts {
+            db: self.inner.db.clone(),
+            transport: Arc::clone(&transport),
+            clock: Arc::clone(&options.clock),
+            entropy: Arc::clone(&options.entropy),
+            context: context.clone(),
+            ear: relay.ear(),
+            wanted: Arc::clone(&delivery_wanted),
+            changes: self.inner.changes.clone(),
+        });
         let reconciling = keep_reconciled(Arc::downgrade(&self.inner), after_outage);
         let catalog_wanted = Arc::new(Notify::new());
         let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
@@ -126,6 +140,8 @@ impl Till {
             catalog_wanted,
             reconciling: OneAtATime::default(),
             _reconciler: Task(tokio::spawn(reconciling).abort_handle()),
+            delivery_wanted,
+            _delivery: Task(tokio::spawn(delivery).abort_handle()),
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
             journal_wanted: Arc::clone(&journal_wanted),
             _journal: Task(tokio::spawn(journal).abort_handle()),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Money, SaleReason, SaleSummary, SaleVoid, VoidOffer};
+use super::{Money, SaleReason, SaleResolution, SaleSummary, SaleVoid, VoidOffer};
 
 /// The one thing that a cashier wants to know about a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
@@ -26,6 +26,8 @@ pub enum SaleVerdict {
     AwaitsSupport,
     /// It was the same sale as another one.
     DoesNotCount,
+    /// It was discarded here, and YUPY says otherwise.
+    DiscardDisputed,
     /// Its money was given back.
     Voided,
     /// Its money was given back, and YUPY refuses to void it.
@@ -86,6 +88,20 @@ pub enum Happening {
     VoidAttemptCutOff,
     /// YUPY has voided it as well.
     VoidConfirmed,
+    /// `outcome` says how an attempt to tell YUPY of the discard ended.
+    DiscardAttemptEnded,
+    DiscardAttemptCutOff,
+    /// YUPY knows that it was discarded.
+    DiscardTold,
+    /// YUPY's question had ended before.
+    DiscardNotTold,
+    /// YUPY says otherwise of the discarded sale; `detail` is who or what.
+    DiscardDisputed,
+    DiscardTakenBack,
+    DiscardLeft,
+    /// Somebody on another till, or at a desk, said that it is another sale.
+    DecidedElsewhereDifferent,
+    DecidedElsewhereSame,
     /// Something that this version has no word for; `detail` is the audit's.
     Other,
 }
@@ -140,6 +156,8 @@ pub struct SaleDetail {
     pub idempotency_key: String,
     pub void: Option<SaleVoid>,
     pub void_offer: VoidOffer,
+    /// The discard of which YUPY is told.
+    pub resolution: Option<SaleResolution>,
     /// Oldest first.
     pub timeline: Vec<TimelineEntry>,
     /// Attempts in the middle that the timeline leaves out.

@@ -67,6 +67,10 @@ pub enum ProblemCode {
     QuestionChanged,
     NotInReview,
     MoneyHandlingRequired,
+    /// YUPY may know of the discard, or its money or seat has moved on.
+    TakeBackTooLate,
+    /// Somebody elsewhere decided first; `detail` is who.
+    DecidedElsewhere,
     // printing
     PrinterMissing,
     /// `detail` is what of them: `columns`, `address`, `path` or `footer`.

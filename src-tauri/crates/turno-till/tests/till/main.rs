@@ -19,6 +19,7 @@ mod people;
 mod printing;
 mod queue;
 mod reconciling;
+mod resolving;
 mod review;
 mod room;
 mod selling;

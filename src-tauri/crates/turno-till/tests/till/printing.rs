@@ -146,7 +146,7 @@ async fn every_ticket_of_a_checkout_is_printed_and_the_drawer_opens_once() {
 async fn a_till_without_a_printer_prints_nothing_and_says_so_when_asked() {
     let shop = Shop::open().await;
     let id = shop.sell(luggage()).await.sales[0].external_transaction_id.clone();
-    assert_eq!(shop.till.sale_prints(&[id.clone()]).await.unwrap(), []);
+    assert_eq!(shop.till.sale_prints(std::slice::from_ref(&id)).await.unwrap(), []);
     assert_eq!(shop.till.reprint(&id).await.unwrap_err().code, ProblemCode::PrinterMissing);
     assert_eq!(shop.till.print_test_page().await.unwrap_err().code, ProblemCode::PrinterMissing);
     let printing = shop.till.printing().await.unwrap();
@@ -207,14 +207,14 @@ async fn four_troubles_are_told_apart() {
     for address in [nobody.as_str(), "impresora.invalid", &out_of_paper.address()] {
         choose(&shop, &network(address)).await;
         let id = sell_printed(&shop, fare(1), PrintState::Failed).await;
-        told.extend(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].failure);
+        told.extend(shop.till.sale_prints(std::slice::from_ref(&id)).await.unwrap()[0].failure);
     }
     // Takes the ticket and answers nothing but that it is there.
     let printer = Printer::start();
     printer.set(Mood::TakesNothing);
     choose(&shop, &network(&printer.address())).await;
     let id = sell_printed(&shop, fare(1), PrintState::Unknown).await;
-    told.extend(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].failure);
+    told.extend(shop.till.sale_prints(std::slice::from_ref(&id)).await.unwrap()[0].failure);
     assert_eq!(
         told,
         [PrintFailure::NoPrinter, PrintFailure::WrongName, PrintFailure::NoPaper, PrintFailure::NoAnswer]
@@ -239,7 +239,10 @@ async fn a_printer_that_vanishes_in_mid_ticket_leaves_a_question_and_a_no_prints
     let copy = until(&shop, &id, PrintState::Printed).await;
     assert_eq!((copy.kind, copy.copy_number), (PrintKind::Copy, 1));
     assert!(printer.lines().iter().any(|line| line.contains("COPIA 1")));
-    assert_eq!(shop.till.sale_prints(&[id.clone()]).await.unwrap()[0].state, PrintState::Replaced);
+    assert_eq!(
+        shop.till.sale_prints(std::slice::from_ref(&id)).await.unwrap()[0].state,
+        PrintState::Replaced
+    );
     let again = shop.till.answer_print(&answer).await.unwrap_err();
     assert_eq!(again.code, ProblemCode::NotFound, "it was answered");
 }
@@ -254,7 +257,7 @@ async fn an_interrupted_ticket_that_came_out_whole_is_printed_and_that_is_all() 
     let question = shop.till.printing().await.unwrap().questions.remove(0);
     let answer = AnswerPrintRequest { job_id: question.job_id, is_complete: true };
     shop.till.answer_print(&answer).await.unwrap();
-    let prints = shop.till.sale_prints(&[id.clone()]).await.unwrap();
+    let prints = shop.till.sale_prints(std::slice::from_ref(&id)).await.unwrap();
     assert_eq!((prints.len(), prints[0].state), (1, PrintState::Printed));
     sell_printed(&shop, fare(1), PrintState::Printed).await;
     assert_eq!(printer.cuts(), 1, "only the ticket of the next sale");

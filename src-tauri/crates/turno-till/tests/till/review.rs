@@ -17,7 +17,7 @@ pub fn decide(id: &str, challenge: &str, decision: Decision) -> Decide {
     }
 }
 
-async fn asked(shop: &Shop) -> String {
+pub async fn asked(shop: &Shop) -> String {
     shop.yupy.then(question("ch-1", "token-1", "ypt-1"));
     let checkout = shop.sell(seat("12A")).await;
     let id = checkout.sales[0].external_transaction_id.clone();

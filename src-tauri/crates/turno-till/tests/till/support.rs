@@ -118,6 +118,10 @@ pub struct Yupy {
     catalog: Mutex<Option<Value>>,
     /// What a look at a list answers; usually nothing.
     listed: Mutex<Option<Value>>,
+    /// What it answers to decisions; when there is nothing here it takes them.
+    decisions: Mutex<Script>,
+    /// How its questions stand, by id; any other is unknown.
+    challenges: Mutex<Vec<Value>>,
     /// Members of the answer to an enrolment that are other than usual.
     enrolment: Mutex<Value>,
 }
@@ -131,6 +135,18 @@ impl Yupy {
     pub fn then_keyed(&self, reply: impl FnOnce(&str, &Value) -> Reply + Send + 'static) -> &Self {
         self.script.lock().unwrap().push_back(Box::new(reply));
         self
+    }
+
+    /// What it answers to the next decision that it is told.
+    pub fn then_decision(&self, reply: impl FnOnce(&Value) -> Reply + Send + 'static) -> &Self {
+        self.decisions.lock().unwrap().push_back(Box::new(move |_, body| reply(body)));
+        self
+    }
+
+    /// The decisions that it was told.
+    pub fn decisions(&self) -> Vec<Sent> {
+        let sent = self.sent.lock().unwrap();
+        sent.iter().filter(|sent| sent.path == "/v1/duplicate-resolutions").cloned().collect()
     }
 
     /// What it answers when the script is empty.
@@ -188,6 +204,19 @@ impl Yupy {
         }
         if let Some(failure) = *self.always.lock().unwrap() {
             return Err(failure);
+        }
+        if let Some(id) = request.path.strip_prefix("/v1/duplicate-challenges/") {
+            let challenges = self.challenges.lock().unwrap();
+            let known = challenges.iter().find(|known| known["challenge_id"] == id);
+            return known.map_or_else(|| error(404, "not_found")(&body), |known| json_answer(200, known));
+        }
+        if request.path.starts_with("/v1/duplicate-challenges?") {
+            let open: Vec<_> = self.challenges.lock().unwrap().clone();
+            return json_answer(200, &json!({ "items": open, "next": null }));
+        }
+        if request.path == "/v1/duplicate-resolutions" {
+            let next = self.decisions.lock().unwrap().pop_front();
+            return next.map_or_else(|| took_decision(&body), |reply| reply("", &body));
         }
         if request.method == Method::Get {
             let listed = self.listed.lock().unwrap().clone();
@@ -264,6 +293,25 @@ pub fn accepted(body: &Value) -> Reply {
             "occurred_at": body["occurred_at"],
         }),
     )
+}
+
+pub fn took_decision(body: &Value) -> Reply {
+    json_answer(
+        200,
+        &json!({
+            "challenge_id": body["challenge_id"], "state": "closed", "decision": body["decision"],
+            "decided_by": body["decided_by"], "request_id": "r-3",
+        }),
+    )
+}
+
+/// Somebody else was first, with the other decision.
+pub fn already_resolved(decision: &str, decided_by: &str) -> impl FnOnce(&Value) -> Reply + Send + 'static {
+    let body = json!({ "error": {
+        "code": "already_resolved", "message": "…", "request_id": "r-4", "retryable": false,
+        "decision": decision, "decided_by": decided_by,
+    } });
+    move |_| json_answer(409, &body)
 }
 
 pub fn error(status: u16, code: &str) -> impl FnOnce(&Value) -> Reply + Send + 'static {

@@ -20,7 +20,7 @@ fn question(challenge: &str) -> Question {
 fn different() -> Verdict {
     Verdict {
         decision: Decision::DifferentSale,
-        decided_by: "m".to_owned(),
+        decided_by: Decider::Here("m".to_owned()),
         decided_at: 5,
         reason: "dos pasajeros".to_owned(),
         money: None,
