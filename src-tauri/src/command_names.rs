@@ -32,6 +32,8 @@ pub const COMMANDS: &[&str] = &[
     "last_reconciliation",
     "reviews",
     "decide",
+    "other_reviews",
+    "decide_other",
     "take_back_discard",
     "leave_discard",
     "sale_detail",

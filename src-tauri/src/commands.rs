@@ -6,14 +6,15 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     AddPersonRequest, AnswerPrintRequest, ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest,
-    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DiscardRequest, DraftOpened,
-    ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, PageRequest,
-    PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest,
-    PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation,
-    ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage,
-    SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap, SeatMapRequest, SendReport,
-    SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings, ShiftReport,
-    ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported, VoidSaleRequest,
+    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DecideOther, DiscardRequest,
+    DraftOpened, ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest,
+    OtherReviews, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob,
+    PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote,
+    QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
+    SaleDetail, SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap,
+    SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings,
+    ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
+    VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -53,6 +54,8 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         last_reconciliation,
         reviews,
         decide,
+        other_reviews,
+        decide_other,
         take_back_discard,
         leave_discard,
         sale_detail,
@@ -230,6 +233,17 @@ async fn reviews(desk: State<'_, Desk>) -> Answer<Vec<Review>> {
 async fn decide(desk: State<'_, Desk>, request: Decide) -> Answer<Frame> {
     let _recording = desk.recording().await;
     desk.decide(request).await
+}
+
+#[tauri::command]
+async fn other_reviews(desk: State<'_, Desk>) -> Answer<OtherReviews> {
+    desk.till().await?.other_reviews().await
+}
+
+#[tauri::command]
+async fn decide_other(desk: State<'_, Desk>, request: DecideOther) -> Answer<()> {
+    let _recording = desk.recording().await;
+    desk.till().await?.decide_other(&request).await
 }
 
 #[tauri::command]

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use turno_domain::Currency;
 use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
 use turno_server::{
-    Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, SqliteLedger,
+    Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, Rights, SqliteLedger,
     SqliteOptions, World,
 };
 use turno_till::Till;
@@ -109,7 +109,8 @@ impl Practice {
 
     async fn new_code(&self) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
         let (code, text) = NewEnrolmentCode::generate(&World::system(), scope()?, DeviceId::parse("D01")?);
-        self.ledger.put_enrolment_code(code).await?;
+        // A newcomer sees everything, also what a manager's till sees of the others.
+        self.ledger.put_enrolment_code(code.with_rights(Rights::of_a_managers_till())).await?;
         Ok(text.expose().to_owned())
     }
 

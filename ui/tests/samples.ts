@@ -41,6 +41,7 @@ export function sampleReview(change: Partial<Review> = {}): Review {
     asked_at: '2026-11-30T10:00:41-05:00',
     expires_at: '2026-12-01T10:00:41-05:00',
     previous_confirmation: null,
+    decided_elsewhere: null,
     ...change,
   };
 }

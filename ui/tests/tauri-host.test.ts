@@ -53,6 +53,8 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['lastReconciliation', 'last_reconciliation', 'nothing'],
   ['reviews', 'reviews', 'nothing'],
   ['decide', 'decide', 'request'],
+  ['otherReviews', 'other_reviews', 'nothing'],
+  ['decideOther', 'decide_other', 'request'],
   ['takeBackDiscard', 'take_back_discard', 'request'],
   ['leaveDiscard', 'leave_discard', 'request'],
   ['saleDetail', 'sale_detail', 'request'],

@@ -190,7 +190,7 @@ impl Actor {
     }
 
     /// The process is gone between two store calls, and starts again.
-    async fn crash(&mut self) -> Result<()> {
+    pub async fn crash(&mut self) -> Result<()> {
         for _ in 0..self.chance.between(0..=12) {
             tokio::task::yield_now().await;
         }
@@ -476,7 +476,8 @@ impl Actor {
         let till = self.till()?.clone();
         let reviews = till.reviews().await.map_err(|problem| anyhow::anyhow!("{problem:?}"))?;
         let Some(review) = reviews.first() else { return Ok(()) };
-        let same = self.chance.per_mille(300) && !self.has_twin;
+        // What somebody decided in a later state of this folder stands at the server.
+        let same = review.decided_elsewhere.is_some() || (self.chance.per_mille(300) && !self.has_twin);
         let request = Decide {
             external_transaction_id: review.external_transaction_id.clone(),
             challenge_id: review.challenge_id.clone(),
@@ -495,8 +496,12 @@ impl Actor {
             Some(Ok(())) => Ok(()),
             Some(Err(problem)) => {
                 // A crash while a PIN was checked counts as a failure; the manager waits.
-                let expected =
-                    [ProblemCode::PinLocked, ProblemCode::NotInReview, ProblemCode::QuestionChanged];
+                let expected = [
+                    ProblemCode::PinLocked,
+                    ProblemCode::NotInReview,
+                    ProblemCode::QuestionChanged,
+                    ProblemCode::DecidedElsewhere,
+                ];
                 ensure!(expected.contains(&problem.code), "a decision was refused: {problem:?}");
                 Ok(())
             }

@@ -137,9 +137,10 @@ impl Server {
         self.is_put_back.load(Ordering::SeqCst)
     }
 
-    /// An enrolment code for a till.
+    /// An enrolment code for a till, on which managers answer for the others as well.
     pub async fn code(&self, device: &str) -> Result<String> {
         let (code, text) = NewEnrolmentCode::generate(&self.world, scope(), DeviceId::parse(device)?);
+        let code = code.with_rights(Rights::of_a_managers_till());
         self.running().context("running")?.ledger.put_enrolment_code(code).await?;
         Ok(text.expose().to_owned())
     }

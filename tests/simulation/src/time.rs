@@ -1,5 +1,7 @@
 //! Clocks that follow the runtime's paused time, each with an error of its own.
 
+use std::time::Duration;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -47,4 +49,9 @@ impl turno_server::Clock for SimClock {
     fn now(&self) -> Timestamp {
         self.read()
     }
+}
+
+/// So much simulated time passes, in which everything else happens.
+pub async fn pass(span: Duration) {
+    tokio::time::sleep(span).await;
 }

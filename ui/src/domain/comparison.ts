@@ -2,6 +2,7 @@
 import type { Review } from '../bindings/Review';
 import type { ReviewSide } from '../bindings/ReviewSide';
 import type { Messages } from '../i18n/messages';
+import type { Giving } from './decision.svelte';
 import { formatMoney } from '../shared/money';
 import { isolated } from '../shared/text';
 import { day, duration, timeOfDayWithSeconds } from '../shared/time';
@@ -105,7 +106,7 @@ const SAID: ReadonlySet<string> = new Set([
 const SAID_BY_SEAT: ReadonlySet<string> = new Set(['service', 'product']);
 
 /** *Se parece a otra venta: mismo asiento 12A en la ruta 184, 40 s antes, en este mismo equipo.* */
-export function reviewSentence(review: Review, t: Messages): string {
+export function reviewSentence(review: Review, t: Messages, place: Giving['place'] = 'here'): string {
   const words = t.review.sentence;
   const { own } = review;
   const has = (signal: string) => review.matching_signals.includes(signal);
@@ -125,7 +126,7 @@ export function reviewSentence(review: Review, t: Messages): string {
     ),
   );
   if (review.seconds_apart !== null) parts.push(timeBetween(review, review.seconds_apart, t));
-  if (has('device_id')) parts.push(words.sameTill);
+  if (has('device_id')) parts.push(place === 'here' ? words.sameTill : words.sameOtherTill);
   return words.lead(parts.join(', '));
 }
 

@@ -2,6 +2,7 @@
  * A manager's answer to one question, while it is being given. Invariant: what is sent names the question that was
  * on the screen; a refused PIN empties the PIN and nothing else.
  */
+import type { DecideOther } from '../bindings/DecideOther';
 import type { Decision as DecisionKind } from '../bindings/Decision';
 import type { MoneyHandled } from '../bindings/MoneyHandled';
 import type { Problem } from '../bindings/Problem';
@@ -11,8 +12,13 @@ import { Approval } from './approval.svelte';
 import { ownProblem } from './problem';
 import type { Till } from './till.svelte';
 
+/** How a decision is given: on this till it settles the money as well. */
+export type Giving =
+  { place: 'here' } | { place: 'elsewhere'; decide: (request: DecideOther) => Promise<unknown> };
+
 export class Decision {
   readonly #till: Till;
+  readonly #giving: Giving;
   readonly #first: Review;
   readonly #current: () => Review | null;
   readonly #action = new Action();
@@ -24,8 +30,9 @@ export class Decision {
   money = $state<MoneyHandled | null>(null);
 
   /** `first` is the question as it was opened, `current` as the till has it now; null when it is no longer asked. */
-  constructor(till: Till, first: Review, current: () => Review | null) {
+  constructor(till: Till, first: Review, current: () => Review | null, giving: Giving = { place: 'here' }) {
     this.#till = till;
+    this.#giving = giving;
     this.#first = first;
     this.#current = current;
     this.approval = new Approval(till);
@@ -51,6 +58,14 @@ export class Decision {
   get problem(): Problem | null {
     return this.#action.problem;
   }
+  /** Whether the money has to be handled: the till that sold has it. */
+  get asksMoney(): boolean {
+    return this.kind === 'same_sale' && this.#giving.place === 'here';
+  }
+  /** Answers that can still be given: what somebody elsewhere decided first stands. */
+  get isSettledElsewhere(): boolean {
+    return this.review.decided_elsewhere !== null;
+  }
   /** What goes to the audit: the listed reason, the person's own words, or both. */
   get reason(): string {
     return [this.listedReason, this.freeReason.trim()].filter((part) => part).join('. ');
@@ -74,21 +89,24 @@ export class Decision {
     }
     const approval = this.approval.take();
     if (!approval) return false;
+    const request = {
+      external_transaction_id: this.review.external_transaction_id,
+      challenge_id: this.review.challenge_id,
+      decision,
+      ...approval,
+      reason: this.reason,
+    };
+    const giving = this.#giving;
     return this.#action.run(() =>
-      this.#till.decide({
-        external_transaction_id: this.review.external_transaction_id,
-        challenge_id: this.review.challenge_id,
-        decision,
-        ...approval,
-        reason: this.reason,
-        money: decision === 'same_sale' ? this.money : null,
-      }),
+      giving.place === 'here'
+        ? this.#till.decide({ ...request, money: this.asksMoney ? this.money : null })
+        : giving.decide(request),
     );
   }
 
   #missing(): Problem | null {
     if (this.reason === '') return ownProblem('reason_required');
-    if (this.kind === 'same_sale' && !this.money) return ownProblem('money_handling_required');
+    if (this.asksMoney && !this.money) return ownProblem('money_handling_required');
     return null;
   }
 }

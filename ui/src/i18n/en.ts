@@ -6,6 +6,7 @@ import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
 import { discardEn } from './discard';
+import { elsewhereEn } from './elsewhere';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
 
@@ -235,6 +236,7 @@ export const en: Messages = {
   sale,
   printing: printingEn,
   discard: discardEn,
+  elsewhere: elsewhereEn,
   people,
 
   common: {
@@ -524,6 +526,7 @@ export const en: Messages = {
       buyer: (name) => `same passenger (${name})`,
       amount: (amount) => `same amount (${amount})`,
       sameTill: 'on this same till',
+      sameOtherTill: 'at that same till',
       before: (duration) => `${duration} earlier`,
       after: (duration) => `${duration} later`,
       sameTime: 'at the same time',

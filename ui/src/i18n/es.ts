@@ -17,6 +17,7 @@ import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
 import { discardEs } from './discard';
+import { elsewhereEs } from './elsewhere';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
 
@@ -256,6 +257,7 @@ export const es = {
   sale,
   printing: printingEs,
   discard: discardEs,
+  elsewhere: elsewhereEs,
   people,
 
   common: {
@@ -548,6 +550,7 @@ export const es = {
       buyer: (name: string) => `mismo pasajero (${name})`,
       amount: (amount: string) => `mismo monto (${amount})`,
       sameTill: 'en este mismo equipo',
+      sameOtherTill: 'en esa misma caja',
       before: (duration: string) => `${duration} antes`,
       after: (duration: string) => `${duration} después`,
       sameTime: 'a la misma hora',

@@ -163,6 +163,11 @@ export const testid = {
   printerTest: 'printer-test',
 
   reviewOpen: (externalId: string) => `review-open-${externalId}`,
+  otherReviews: 'other-reviews',
+  otherRefresh: 'other-refresh',
+  otherNotGranted: 'other-not-granted',
+  otherOpen: (externalId: string) => `other-open-${externalId}`,
+  decidedElsewhere: 'decided-elsewhere',
   reviewDialog: 'review-dialog',
   reviewSentence: 'review-sentence',
   decideDifferent: 'decide-different',

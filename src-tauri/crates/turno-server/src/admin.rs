@@ -62,6 +62,12 @@ impl NewEnrolmentCode {
         (Self::with_code(&code, scope, device_id), code)
     }
 
+    /// The till that enrols with it may do this as well or instead.
+    #[must_use]
+    pub fn with_rights(self, rights: Rights) -> Self {
+        Self { rights, ..self }
+    }
+
     pub fn with_code(code: &Secret, scope: Scope, device_id: DeviceId) -> Self {
         Self { code: TokenHash::of(code.expose()), scope, device_id, rights: Rights::of_a_till() }
     }

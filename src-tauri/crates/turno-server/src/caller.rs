@@ -59,6 +59,11 @@ impl Rights {
         [Right::Create, Right::Read].into_iter().collect()
     }
 
+    /// What a till may do on which a manager answers the whole company's questions.
+    pub fn of_a_managers_till() -> Self {
+        Right::ALL.into_iter().collect()
+    }
+
     pub fn has(&self, right: Right) -> bool {
         self.0.contains(&right)
     }

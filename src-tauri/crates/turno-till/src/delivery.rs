@@ -9,19 +9,21 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use turno_domain::{Currency, Money};
 use turno_protocol::body::{ListAnswer, Transaction};
 use turno_sqlite::{Database, WriteError};
 
 use crate::answer::{self, Expected, WaitCause};
 use crate::clock::{Millis, SharedClock};
+use crate::elsewhere;
 use crate::random::{SharedEntropy, roll};
 use crate::relay::Ear;
 use crate::resolve;
 use crate::resolving::{Event, Verdict};
 use crate::settle::Context;
 use crate::store::resolutions::{self, Ended};
-use crate::store::{is_about_the_row, unreadable};
+use crate::store::{is_about_the_row, questions, unreadable};
 use crate::transport::{Failure, Request, Response, SharedTransport, Transport};
 use crate::view::ConnectionState;
 
@@ -29,6 +31,10 @@ use crate::view::ConnectionState;
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// After the disk refused: it may have room again.
 const DISK_RETRY: Duration = Duration::from_secs(1);
+/// How often questions of this till are looked at, for an answer that was given elsewhere.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// Questions that are looked at in one go; with more of them each has its turn.
+const LOOKED_AT: usize = 10;
 /// Decisions that are told one after the other before anything else is looked at.
 const AT_ONCE: usize = 20;
 
@@ -46,10 +52,17 @@ pub struct Parts {
     pub changes: watch::Sender<u64>,
 }
 
+/// Whose turn it is to be looked at, and when.
+struct Turn {
+    next_look: Instant,
+    first: usize,
+}
+
 /// Runs as long as the till is open.
 pub async fn run(mut parts: Parts) {
+    let mut turn = Turn { next_look: Instant::now(), first: 0 };
     loop {
-        let sleep = parts.round().await;
+        let sleep = parts.round(&mut turn).await;
         let Parts { ear, wanted, .. } = &mut parts;
         tokio::select! {
             () = tokio::time::sleep(sleep) => {}
@@ -72,7 +85,7 @@ struct Letter {
 
 impl Parts {
     /// Tells what is due, and says how long there is nothing else to do.
-    async fn round(&mut self) -> Duration {
+    async fn round(&mut self, turn: &mut Turn) -> Duration {
         if !self.may_speak() {
             return LONGEST_SLEEP;
         }
@@ -90,7 +103,47 @@ impl Parts {
                 }
             }
         }
+        self.learn(turn).await;
         self.next_due().await
+    }
+
+    /// Looks at questions that wait here: somebody elsewhere may have answered.
+    async fn learn(&self, turn: &mut Turn) {
+        if Instant::now() < turn.next_look {
+            return;
+        }
+        turn.next_look = Instant::now() + LOOK_EVERY;
+        let mut waiting = match self.db.read(questions::answerable_elsewhere).await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                tracing::error!(%error, "the open questions cannot be read");
+                return;
+            }
+        };
+        if waiting.is_empty() {
+            return;
+        }
+        turn.first %= waiting.len();
+        waiting.rotate_left(turn.first);
+        turn.first += LOOKED_AT;
+        for (sequence, challenge_id) in waiting.into_iter().take(LOOKED_AT) {
+            let Ok(answer) = self.transport.send(Request::challenge(&challenge_id)).await else { return };
+            let Some(learnt) = elsewhere::read(&answer, &challenge_id) else { continue };
+            let (context, now) = (self.context.clone(), self.now());
+            let taken = self
+                .db
+                .write(move |conn| elsewhere::take(conn, &context, sequence, &challenge_id, &learnt, now))
+                .await;
+            match taken {
+                Ok(true) => {
+                    self.ear.wake.notify_one();
+                    self.changes.send_modify(|version| *version += 1);
+                }
+                Ok(false) => {}
+                // It is learnt again at the next look.
+                Err(error) => tracing::error!(%error, "a decision made elsewhere could not be written"),
+            }
+        }
     }
 
     /// The relay hears YUPY, and nobody has sending switched off.

@@ -42,7 +42,7 @@ pub fn on_the_wire(decision: Decision) -> Told {
 ///
 /// # Errors
 /// The database refused.
-pub fn begin(conn: &Connection, decided: &Decided<'_>, now: Millis) -> Result<(), Problem> {
+pub fn begin(conn: &Connection, decided: &Decided<'_>, state: State, now: Millis) -> Result<(), Problem> {
     let request = ResolutionRequest {
         challenge_id: Some(decided.challenge_id.to_owned()),
         duplicate_confirmation_token: None,
@@ -61,7 +61,7 @@ pub fn begin(conn: &Connection, decided: &Decided<'_>, now: Millis) -> Result<()
         decided_at: now,
         body: &body,
     };
-    Ok(resolutions::insert(conn, &resolution, resolving::begun(now))?)
+    Ok(resolutions::insert(conn, &resolution, state)?)
 }
 
 /// Whether the discard of a sale can be taken back: YUPY does not know of it, and its money and its seat are still

@@ -8,7 +8,7 @@ use crate::answer::{PauseCause, WaitCause};
 use crate::clock::Millis;
 use crate::outbox::{Doubt, Policy, wait_ms};
 
-/// So long a decision stays here, also with a line: whoever sees at once that it was wrong can take it back.
+/// So long a discard stays here, also with a line: whoever sees at once that it was wrong can take it back.
 pub const HELD_MS: Millis = 30_000;
 
 /// Why people have to look.
@@ -76,10 +76,10 @@ pub enum Event {
     Acknowledged,
 }
 
-/// A decision that was made just now.
+/// A decision that was made just now, and how long it is held.
 #[must_use]
-pub fn begun(now: Millis) -> State {
-    State::Queued { attempts: 0, due: now.saturating_add(HELD_MS), doubt: Doubt::None, cause: None }
+pub fn begun(now: Millis, held_ms: Millis) -> State {
+    State::Queued { attempts: 0, due: now.saturating_add(held_ms), doubt: Doubt::None, cause: None }
 }
 
 /// The next state, or `None` where the event does not apply and nothing may change.

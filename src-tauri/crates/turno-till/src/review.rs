@@ -9,14 +9,17 @@ use serde_json::{Value, json};
 use turno_domain::money::cash_due;
 use turno_domain::text::{has_control, normalise_free_text};
 use turno_domain::{Currency, Money};
+use turno_protocol::body::ChallengeView;
 
 use crate::answer::Question;
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::{Event, State};
-use crate::resolve;
+use crate::{resolve, resolving};
+
 use crate::settle::{self, Context};
 use crate::shift;
 use crate::store::audit::{self, Event as Happened};
+use crate::store::elsewhere;
 use crate::store::figures;
 use crate::store::imported::Origin;
 use crate::store::outbox as entries;
@@ -49,7 +52,70 @@ fn review(conn: &Connection, device_id: &str, row: QuestionRow) -> rusqlite::Res
         asked_at: rfc3339(row.asked_at),
         expires_at: row.question.expires_at,
         previous_confirmation: row.question.previous_confirmation,
+        decided_elsewhere: elsewhere::same_sale(conn, row.sequence)?.map(|said| view::DecidedElsewhere {
+            decided_by: said.decided_by,
+            reason: said.reason,
+            decided_at: said.decided_at.map(rfc3339),
+        }),
     })
+}
+
+/// Another till's question, as YUPY shows it to a manager: neither side is known here by more than that.
+#[must_use]
+pub fn of_another_till(question: ChallengeView) -> Review {
+    let at = |at: Timestamp| rfc3339(at.as_millisecond());
+    let money = |amount: &str, currency: Currency| {
+        let amount = Money::parse_amount(amount, currency);
+        amount.map_or_else(|_| view::Money { minor: 0, currency: currency.code().to_owned() }, Into::into)
+    };
+    let ChallengeView { asked, candidate, .. } = question;
+    let apart = seconds_between(asked.occurred_at.as_millisecond(), candidate.occurred_at.as_millisecond());
+    Review {
+        external_transaction_id: asked.external_transaction_id.as_str().to_owned(),
+        challenge_id: question.challenge_id,
+        own: ReviewSide {
+            external_transaction_id: asked.external_transaction_id.as_str().to_owned(),
+            yupy_transaction_id: None,
+            amount: money(&asked.amount, asked.currency),
+            occurred_at: Some(at(asked.occurred_at)),
+            device_id: asked.device_id,
+            shift_id: asked.shift_id,
+            route: asked.context.route,
+            seat: asked.context.seat,
+            buyer_name: asked.buyer_name,
+            seller: None,
+            description: None,
+            operational: None,
+            financial: None,
+        },
+        candidate: ReviewSide {
+            external_transaction_id: candidate.external_transaction_id.as_str().to_owned(),
+            yupy_transaction_id: Some(candidate.yupy_transaction_id.as_str().to_owned()),
+            amount: money(&candidate.amount, candidate.currency),
+            occurred_at: Some(at(candidate.occurred_at)),
+            device_id: candidate.device_id,
+            shift_id: candidate.shift_id,
+            route: candidate.context.route,
+            seat: candidate.context.seat,
+            buyer_name: candidate.buyer_name,
+            seller: None,
+            description: None,
+            operational: word(&candidate.state.operational),
+            financial: word(&candidate.state.financial),
+        },
+        candidates_count: question.candidates_count,
+        matching_signals: question.matching_signals.iter().map(|signal| signal.as_str().to_owned()).collect(),
+        seconds_apart: Some(apart),
+        asked_at: at(question.asked_at),
+        expires_at: question.expires_at.to_string(),
+        previous_confirmation: None,
+        decided_elsewhere: None,
+    }
+}
+
+/// A state as it is written on the wire.
+fn word(state: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(state).ok()?.as_str().map(str::to_owned)
 }
 
 fn seconds_between(one: Millis, other: Millis) -> u32 {
@@ -152,7 +218,7 @@ fn owed(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
 /// Writes an approved decision inside the caller's transaction.
 ///
 /// # Errors
-/// `not_in_review`, `question_changed`; nothing is written.
+/// `not_in_review`, `question_changed`, `decided_elsewhere`; nothing is written.
 pub fn decide(
     conn: &Connection,
     context: &Context,
@@ -165,6 +231,11 @@ pub fn decide(
     let asked = questions::open_of(conn, sale.sequence)?.ok_or(ProblemCode::NotInReview)?;
     if asked.question.challenge_id != decide.challenge_id {
         return Err(ProblemCode::QuestionChanged.into());
+    }
+    // The first decision stands at YUPY, whose token is dead by it: what is missing here is the money.
+    let said = elsewhere::same_sale(conn, sale.sequence)?;
+    if let (Decision::DifferentSale, Some(said)) = (decide.decision, &said) {
+        return Err(Problem::with(ProblemCode::DecidedElsewhere, said.decided_by.clone()));
     }
     let verdict = Verdict {
         decision: decide.decision,
@@ -195,7 +266,8 @@ pub fn decide(
     if !moved {
         return Err(ProblemCode::NotInReview.into());
     }
-    if decide.decision == Decision::SameSale {
+    let is_known_there = said.is_some_and(|said| said.challenge_id == decide.challenge_id);
+    if decide.decision == Decision::SameSale && !is_known_there {
         let decided = resolve::Decided {
             challenge_id: &decide.challenge_id,
             sequence: Some(sale.sequence),
@@ -204,7 +276,7 @@ pub fn decide(
             manager,
             reason: &verdict.reason,
         };
-        resolve::begin(conn, &decided, now)?;
+        resolve::begin(conn, &decided, resolving::begun(now, resolving::HELD_MS), now)?;
     }
     if verdict.money == Some(MoneyHandled::Refunded) {
         let currency = currency(&sale)?;

@@ -264,7 +264,7 @@ pub fn confirm(
             let confirmation = Confirmation {
                 duplicate_confirmation_token: question.token.clone(),
                 confirmed_by: Some(confirmed_by),
-                confirmation_reason: Some(reason.to_owned()),
+                confirmation_reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
             };
             let body = confirmation.add_to(&first.body).map_err(|_| unreadable("requests.body", "?"))?;
             let request = NewRequest {

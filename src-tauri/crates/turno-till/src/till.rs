@@ -35,6 +35,7 @@ use crate::witness::Witness;
 
 mod amend;
 mod counter;
+mod elsewhere;
 mod frame;
 mod handover;
 mod people;

@@ -9,6 +9,7 @@ use ts_rs::TS;
 
 mod appearance;
 mod detail;
+mod elsewhere;
 mod handover;
 mod people;
 mod printing;
@@ -21,6 +22,7 @@ mod shift;
 mod void;
 pub use appearance::*;
 pub use detail::*;
+pub use elsewhere::*;
 pub use handover::*;
 pub use people::*;
 pub use printing::*;
@@ -495,6 +497,8 @@ pub struct Review {
     pub expires_at: String,
     /// `superseded` or `expired` when an earlier decision could not be used and is asked for anew.
     pub previous_confirmation: Option<String>,
+    /// Somebody elsewhere decided first that it is the same sale.
+    pub decided_elsewhere: Option<DecidedElsewhere>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -290,6 +290,7 @@ export class FakeRelay {
       asked_at: stamp(),
       expires_at: stamp(QUESTION_LIVES_MS),
       previous_confirmation: null,
+      decided_elsewhere: null,
     };
     this.#reviews.set(review.external_transaction_id, review);
     this.#update(sold, { state: 'in_review', standing: 'saved', reason: 'possible_duplicate' });

@@ -29,6 +29,7 @@ import type { Host } from '../host';
 import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
 import { describe, quote } from './pricing';
+import { FakeOthers } from './others';
 import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
@@ -56,6 +57,7 @@ export class FakeTill implements Host {
 
   readonly #relay: FakeRelay;
   readonly #shifts = new FakeShifts(() => this.#relay.sales);
+  readonly others = new FakeOthers();
   readonly printer = new FakePrinter(() => this.#changed());
 
   /** How many times each command was called. */
@@ -316,6 +318,15 @@ export class FakeTill implements Host {
       if (decision === 'same_sale' && !approval.money) throw refusal('money_handling_required');
       this.#relay.decide(review, decision, MANAGER.name, approval.reason);
       return this.#frame();
+    });
+
+  otherReviews: Host['otherReviews'] = () => this.#answer('other_reviews', () => this.others.list);
+
+  decideOther: Host['decideOther'] = (request) =>
+    this.#answer('decide_other', () => {
+      this.#approve(request);
+      this.others.decide(request, MANAGER.name);
+      return null;
     });
 
   takeBackDiscard: Host['takeBackDiscard'] = ({ external_transaction_id, ...approval }) =>

@@ -82,6 +82,9 @@ enum Task {
         of: ScopeArgs,
         #[arg(long)]
         device_id: String,
+        /// A till on which managers see and answer the questions of the whole company, and may read its audit.
+        #[arg(long)]
+        manager: bool,
     },
     /// Replace an integration's catalog by the one in a file.
     Catalog {
@@ -194,10 +197,11 @@ impl Task {
                 let head = verify_audit(ledger, &Company::parse(company)?).await?;
                 print(&format!("{} rows hold; the last has hash {}", head.rows, chain::to_hex(&head.hash)))?;
             }
-            Self::EnrolmentCode { of, device_id } => {
+            Self::EnrolmentCode { of, device_id, manager } => {
                 let device = DeviceId::parse(device_id)?;
                 let (code, text) = NewEnrolmentCode::generate(&World::system(), of.parse()?, device);
-                ledger.put_enrolment_code(code).await?;
+                let rights = if manager { Rights::of_a_managers_till() } else { Rights::of_a_till() };
+                ledger.put_enrolment_code(code.with_rights(rights)).await?;
                 print(text.expose())?;
             }
             Self::Catalog { of, file } => {

@@ -160,6 +160,12 @@ pub fn decide(conn: &Connection, challenge_id: &str, verdict: &Verdict) -> Resul
     Ok(())
 }
 
+/// Whether this till was asked it.
+pub fn is_known(conn: &Connection, challenge_id: &str) -> Result<bool> {
+    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM questions WHERE challenge_id = ?1)")?
+        .query_row([challenge_id], |row| row.get(0))
+}
+
 /// A decision that was taken back: the question is asked as it was.
 pub fn reopen(conn: &Connection, challenge_id: &str) -> Result<()> {
     conn.execute(

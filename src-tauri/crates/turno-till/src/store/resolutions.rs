@@ -50,6 +50,15 @@ pub struct ResolutionRow {
 }
 
 impl ResolutionRow {
+    /// The state as one word, in which trouble has its own.
+    #[must_use]
+    pub fn state_word(&self) -> &'static str {
+        if let State::NeedsAttention { trouble, .. } = self.state {
+            return trouble.as_word();
+        }
+        Columns::of(self.state).state
+    }
+
     /// False when the stored words are not those that were approved: they must not be sent.
     #[must_use]
     pub fn is_intact(&self) -> bool {

@@ -78,7 +78,7 @@ impl Till {
     ///
     /// # Errors
     /// `reason_required`, `money_handling_required`, `pin_wrong`, `pin_locked`, `manager_required`,
-    /// `question_changed`, `not_in_review`; nothing was decided.
+    /// `question_changed`, `decided_elsewhere`, `not_in_review`; nothing was decided.
     pub async fn decide(&self, request: &Decide) -> Result<(), Problem> {
         self.unlocked()?;
         let enrolled = self.enrolled()?;

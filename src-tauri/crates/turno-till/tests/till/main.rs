@@ -9,6 +9,7 @@ mod correct;
 mod crash;
 mod damage;
 mod detail;
+mod elsewhere;
 mod enrolment;
 mod epochs;
 mod handover;

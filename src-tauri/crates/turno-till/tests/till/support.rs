@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -122,6 +122,7 @@ pub struct Yupy {
     decisions: Mutex<Script>,
     /// How its questions stand, by id; any other is unknown.
     challenges: Mutex<Vec<Value>>,
+    is_list_forbidden: AtomicBool,
     /// Members of the answer to an enrolment that are other than usual.
     enrolment: Mutex<Value>,
 }
@@ -141,6 +142,18 @@ impl Yupy {
     pub fn then_decision(&self, reply: impl FnOnce(&Value) -> Reply + Send + 'static) -> &Self {
         self.decisions.lock().unwrap().push_back(Box::new(move |_, body| reply(body)));
         self
+    }
+
+    /// From now on a question stands like this.
+    pub fn challenge(&self, challenge: Value) {
+        let mut challenges = self.challenges.lock().unwrap();
+        challenges.retain(|known| known["challenge_id"] != challenge["challenge_id"]);
+        challenges.push(challenge);
+    }
+
+    /// The credential has no manager's right.
+    pub fn forbid_list(&self) {
+        self.is_list_forbidden.store(true, Ordering::SeqCst);
     }
 
     /// The decisions that it was told.
@@ -211,6 +224,9 @@ impl Yupy {
             return known.map_or_else(|| error(404, "not_found")(&body), |known| json_answer(200, known));
         }
         if request.path.starts_with("/v1/duplicate-challenges?") {
+            if self.is_list_forbidden.load(Ordering::SeqCst) {
+                return error(403, "forbidden")(&body);
+            }
             let open: Vec<_> = self.challenges.lock().unwrap().clone();
             return json_answer(200, &json!({ "items": open, "next": null }));
         }
