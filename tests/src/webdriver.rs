@@ -25,6 +25,7 @@ pub mod key {
     pub const F4: &str = "\u{E034}";
     pub const F6: &str = "\u{E036}";
     pub const F7: &str = "\u{E037}";
+    pub const F8: &str = "\u{E038}";
     pub const F9: &str = "\u{E039}";
     pub const F10: &str = "\u{E03A}";
     pub const F12: &str = "\u{E03C}";

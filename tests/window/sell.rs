@@ -117,3 +117,50 @@ async fn the_page_cannot_reach_the_network() -> Result<()> {
     assert_eq!(last_sale(&till).await?, None);
     Ok(())
 }
+
+/// Half by wallet, half in cash: what each of them comes to, and both of them with the sale afterwards.
+async fn split_on(width: u32, height: u32) -> Result<()> {
+    let machine = Machine::with_screen(width, height)?;
+    let till = selling(&machine).await?;
+    choose_seat(&till, "12C", "").await?;
+    till.keys(key::F8).await?;
+    till.see_focused("wallet-operation-rest").await?;
+    till.keys("00482913").await?;
+    till.screenshot(&format!("wallet-{width}")).await?;
+    till.click("split").await?;
+    till.see_focused("part-amount-1").await?;
+    till.keys("20").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("wallet-operation-1").await?;
+    till.keys("77120045").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("wallet-operation-rest").await?;
+    till.keys(key::F8).await?;
+    till.see_focused("received").await?;
+    till.see_where("cash-due", "shows what is left", |part| part.text.contains('.')).await?;
+    till.screenshot(&format!("split-{width}")).await?;
+    till.keys("200").await?;
+    till.keys(key::F9).await?;
+    let sale = next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    till.keys(key::F6).await?;
+    till.click(&format!("sale-open-{sale}")).await?;
+    till.see_where("paid-with", "names both tenders", |part| {
+        part.text.contains("77120045") && part.text.contains("Efectivo")
+    })
+    .await?;
+    till.screenshot(&format!("split-detail-{width}")).await?;
+    till.kill().await?;
+    assert_eq!(transactions(&machine)?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_sale_is_paid_by_wallet_and_in_cash() -> Result<()> {
+    split_on(1280, 800).await
+}
+
+#[tokio::test]
+async fn a_sale_is_paid_by_wallet_and_in_cash_on_a_small_screen() -> Result<()> {
+    split_on(1024, 600).await
+}

@@ -21,7 +21,7 @@ async function openDiscarded(): Promise<Page> {
         shown_price_minor: 8550,
       },
     ],
-    tender: { method: 'cash', received: null },
+    tenders: [{ method: 'cash', received: null }],
     look_alikes: 'sell_anyway',
   });
   await page.user.keyboard('{F4}');

@@ -152,7 +152,7 @@ describe('Ventas', () => {
         lines: [
           { offer_id: 'urban-adult', seat: null, quantity: 1, buyer_name: null, shown_price_minor: 250 },
         ],
-        tender: { method: 'cash', received: null },
+        tenders: [{ method: 'cash', received: null }],
         look_alikes: 'ask',
       });
     }

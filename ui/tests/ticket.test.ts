@@ -20,7 +20,7 @@ async function openTicket() {
 test('every figure is the till’s', async () => {
   const { ticket, offer, seatOf } = await openTicket();
   ticket.add(offer('412-2000'), await seatOf('412-2000', '2B'));
-  ticket.received = '100';
+  ticket.tenders.received = '100';
   await ticket.settled();
   expect(ticket.quote?.total.minor).toBe(7096);
   expect(ticket.quote?.due.minor).toBe(7090);
@@ -43,10 +43,10 @@ test('equal fares are one line with a quantity, a seat twice is one seat', async
 test('fewer than one takes the line away, and an empty ticket forgets what was received', async () => {
   const { ticket, offer } = await openTicket();
   ticket.add(offer('urban-adult'), null);
-  ticket.received = '5';
+  ticket.tenders.received = '5';
   ticket.setQuantity(ticket.lines[0]?.key ?? 0, 0);
   expect(ticket.isEmpty).toBe(true);
-  expect(ticket.received).toBe('');
+  expect(ticket.tenders.received).toBe('');
   expect(ticket.quote).toBeNull();
 });
 
@@ -117,11 +117,11 @@ test('while a press is under way the ticket holds still', async () => {
 test('too little is refused before anything is asked', async () => {
   const { host, ticket, offer } = await openTicket();
   ticket.add(offer('luggage'), null);
-  ticket.received = '10';
+  ticket.tenders.received = '10';
   expect((await ticket.charge()).result).toBe('refused');
   expect(ticket.problem?.code).toBe('received_too_little');
   expect(host.calls['charge']).toBeUndefined();
-  ticket.received = '20';
+  ticket.tenders.received = '20';
   await ticket.settled();
   expect(ticket.problem).toBeNull();
 });
@@ -129,9 +129,9 @@ test('too little is refused before anything is asked', async () => {
 test('an amount that cannot be read costs the change, not the total, and is never charged', async () => {
   const { host, ticket, offer } = await openTicket();
   ticket.add(offer('luggage'), null);
-  ticket.received = '15.';
+  ticket.tenders.received = '15.';
   await ticket.settled();
-  expect(ticket.receivedProblem?.code).toBe('amount_invalid');
+  expect(ticket.tenderProblem?.code).toBe('amount_invalid');
   expect(ticket.quote?.due.minor).toBe(1500);
   expect(ticket.change).toBeNull();
   expect((await ticket.charge()).result).toBe('refused');
@@ -191,7 +191,7 @@ test('the prices sent are those that were shown, and a blank name is no name', a
   expect(charge.mock.calls[0]?.[0]).toEqual({
     draft_id: 'draft-1',
     lines: [{ offer_id: '184-2030', seat: '12A', quantity: 1, buyer_name: null, shown_price_minor: 8550 }],
-    tender: { method: 'cash', received: null },
+    tenders: [{ method: 'cash', received: null }],
     look_alikes: 'ask',
   });
 });

@@ -379,7 +379,7 @@ pub fn charge(draft_id: &str, lines: Vec<Line>) -> Charge {
     Charge {
         draft_id: draft_id.to_owned(),
         lines,
-        tender: Tender::Cash { received: None },
+        tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
     }
 }

@@ -420,7 +420,7 @@ impl Actor {
         Ok(Charge {
             draft_id: self.till()?.open_draft().draft_id,
             lines: self.lines(),
-            tender: Tender::Cash { received: None },
+            tenders: vec![Tender::Cash { received: None }],
             look_alikes: LookAlikePolicy::SellAnyway,
         })
     }

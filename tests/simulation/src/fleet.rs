@@ -151,7 +151,7 @@ async fn sell(till: &Till, count: usize) -> Result<()> {
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: (0..count).map(line).collect(),
-        tender: Tender::Cash { received: None },
+        tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
     };
     match till.charge(&charge).await.map_err(told_no)? {

@@ -119,7 +119,7 @@ async fn sell(plan: &Plan, till: &Till, chance: &Chance) -> Result<()> {
             draft_id: till.open_draft().draft_id,
             // Of the bug, only what it doubles is wanted: a fare never looks like another one.
             lines: if plan.new_ids { vec![fare()] } else { lines(chance) },
-            tender: Tender::Cash { received: None },
+            tenders: vec![Tender::Cash { received: None }],
             look_alikes: LookAlikePolicy::SellAnyway,
         };
         match till.charge(&charge).await.map_err(told_no)? {

@@ -6,4 +6,8 @@ import type { Tender } from "./Tender";
 /**
  * What pressing *Cobrar* sends. The same draft pressed twice records one sale and gets the same answer.
  */
-export type Charge = { draft_id: string, lines: Array<Line>, tender: Tender, look_alikes: LookAlikePolicy, };
+export type Charge = { draft_id: string, lines: Array<Line>, 
+/**
+ * One to four; at most one of them takes what the others leave.
+ */
+tenders: Array<Tender>, look_alikes: LookAlikePolicy, };

@@ -2,4 +2,4 @@
 import type { Line } from "./Line";
 import type { Tender } from "./Tender";
 
-export type QuoteRequest = { lines: Array<Line>, tender: Tender, };
+export type QuoteRequest = { lines: Array<Line>, tenders: Array<Tender>, };

@@ -11,12 +11,13 @@ import { isImplausibleChange } from '../shared/money';
 import { LastSale } from './last-sale.svelte';
 import { OfferSearch } from './offer-search.svelte';
 import { SeatChoice } from './seat-choice.svelte';
+import type { RestMethod, WalletEntry } from './tenders.svelte';
 import { Ticket } from './ticket.svelte';
 
-export type Step = 'search' | 'seat' | 'name' | 'received';
+export type Step = 'search' | 'seat' | 'name' | 'received' | 'part';
 
 /** Why Enter in *Recibido* did not charge; the button and its keys still do. */
-export type Hesitation = 'nothing_typed' | 'implausible';
+export type Hesitation = 'nothing_typed' | 'no_operation' | 'implausible';
 
 export class Desk {
   readonly search: OfferSearch;
@@ -106,12 +107,37 @@ export class Desk {
 
   setReceived(received: string): void {
     this.#hesitation = null;
-    this.ticket.received = received;
+    this.ticket.tenders.received = received;
+  }
+
+  /** What pays whatever the parts leave. */
+  payRestWith(method: RestMethod): void {
+    this.#hesitation = null;
+    this.ticket.tenders.method = method;
+    this.goTo('received');
+  }
+
+  /** One more part, paid by a wallet. */
+  split(): void {
+    this.#hesitation = null;
+    this.ticket.tenders.split();
+    this.goTo('part');
+  }
+
+  setWallet(change: Partial<WalletEntry>): void {
+    this.#hesitation = null;
+    this.ticket.tenders.setWallet(change);
+  }
+
+  /** Enter in the number of the wallet's operation. */
+  async enterOperation(): Promise<void> {
+    if (this.ticket.tenders.wallet.operation.trim() === '') this.#hesitation = 'no_operation';
+    else await this.charge();
   }
 
   /** Enter in *Recibido*: charges only what a person must have typed on purpose. */
   async enterReceived(): Promise<void> {
-    if (this.ticket.received.trim() === '') {
+    if (this.ticket.tenders.received.trim() === '') {
       this.#hesitation = 'nothing_typed';
       return;
     }

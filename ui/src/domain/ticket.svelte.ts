@@ -11,10 +11,12 @@ import type { LookAlikePolicy } from '../bindings/LookAlikePolicy';
 import type { Money } from '../bindings/Money';
 import type { Offer } from '../bindings/Offer';
 import type { Problem } from '../bindings/Problem';
+import type { ProblemCode } from '../bindings/ProblemCode';
 import type { Quote } from '../bindings/Quote';
 import type { Seat } from '../bindings/Seat';
 import type { Host } from '../host/host';
 import { ownProblem, toProblem } from './problem';
+import { Tenders } from './tenders.svelte';
 
 export type TicketLine = {
   readonly key: number;
@@ -28,15 +30,22 @@ export type TicketLine = {
 export type Pressed =
   { result: 'recorded'; checkout: Checkout } | { result: 'asked' | 'refused' | 'ignored' };
 
+/** Refusals that are about how it is paid and not about what is sold. */
+const OF_TENDERS: ReadonlySet<ProblemCode> = new Set([
+  'amount_invalid',
+  'tender_too_much',
+  'tenders_invalid',
+]);
+
 export class Ticket {
+  readonly tenders = new Tenders(() => this.#requote());
   readonly #host: Host;
   #lines = $state.raw<TicketLine[]>([]);
   #selected = $state<number | null>(null);
-  #received = $state('');
   #quote = $state.raw<Quote | null>(null);
   #quoteProblem = $state.raw<Problem | null>(null);
   #pressProblem = $state.raw<Problem | null>(null);
-  #receivedProblem = $state.raw<Problem | null>(null);
+  #tenderProblem = $state.raw<Problem | null>(null);
   #warnings = $state.raw<LookAlike[]>([]);
   #charging = $state(false);
   #nextKey = 1;
@@ -65,9 +74,9 @@ export class Ticket {
   get problem(): Problem | null {
     return this.#pressProblem ?? this.#quoteProblem;
   }
-  /** Why what was typed as received cannot be read. */
-  get receivedProblem(): Problem | null {
-    return this.#receivedProblem;
+  /** Why what was typed as received, or as a part, cannot pay. */
+  get tenderProblem(): Problem | null {
+    return this.#tenderProblem;
   }
   /** Earlier sales that this ticket looks like; while there are any, the person is being asked. */
   get warnings(): LookAlike[] {
@@ -76,15 +85,9 @@ export class Ticket {
   get charging(): boolean {
     return this.#charging;
   }
-  get received(): string {
-    return this.#received;
-  }
-  set received(received: string) {
-    this.#received = received;
-    this.#requote();
-  }
+  /** In cash; null while nothing was typed. */
   get change(): Money | null {
-    return this.#received.trim() === '' ? null : (this.#quote?.change ?? null);
+    return this.tenders.received.trim() === '' ? null : (this.#quote?.change ?? null);
   }
 
   /** Equal fares and products are one line with a quantity; a seat is a line of its own. */
@@ -109,7 +112,7 @@ export class Ticket {
     if (this.#charging) return;
     this.#lines = this.#lines.filter((line) => line.key !== key);
     if (this.#selected === key) this.#selected = this.#lines.at(-1)?.key ?? null;
-    if (this.isEmpty) this.#received = '';
+    if (this.isEmpty) this.tenders.clear();
     this.#requote();
   }
 
@@ -149,7 +152,7 @@ export class Ticket {
     try {
       if (this.#quoteProblem) this.#requote();
       await this.#quoting;
-      const blocking = this.#quoteProblem ?? this.#receivedProblem ?? this.#tooLittle();
+      const blocking = this.#quoteProblem ?? this.#tenderProblem ?? this.#tooLittle();
       if (blocking) {
         this.#pressProblem = blocking;
         return { result: 'refused' };
@@ -157,7 +160,7 @@ export class Ticket {
       const request: Charge = {
         draft_id: await this.#openDraft(),
         lines: this.#wireLines(),
-        tender: { method: 'cash', received: this.#wireReceived() },
+        tenders: this.tenders.wire,
         look_alikes: lookAlikes,
       };
       const answer = await this.#host.charge(request);
@@ -189,11 +192,11 @@ export class Ticket {
   #reset(): void {
     this.#lines = [];
     this.#selected = null;
-    this.#received = '';
+    this.tenders.clear();
     this.#quote = null;
     this.#quoteProblem = null;
     this.#pressProblem = null;
-    this.#receivedProblem = null;
+    this.#tenderProblem = null;
     this.#warnings = [];
     this.#draft = null;
     this.#quotes += 1;
@@ -227,11 +230,6 @@ export class Ticket {
     return this.#draft;
   }
 
-  #wireReceived(): string | null {
-    const received = this.#received.trim();
-    return received === '' ? null : received;
-  }
-
   #wireLines(): Line[] {
     return this.#lines.map(({ offer, seat, quantity, buyerName }) => ({
       offer_id: offer.offer_id,
@@ -246,7 +244,7 @@ export class Ticket {
     const asked = ++this.#quotes;
     this.#quoteProblem = null;
     this.#pressProblem = null;
-    this.#receivedProblem = null;
+    this.#tenderProblem = null;
     if (this.isEmpty) {
       this.#quote = null;
       return;
@@ -257,21 +255,21 @@ export class Ticket {
   /** An amount that cannot be read costs the change, not the total: it is asked for again without it. */
   async #ask(asked: number): Promise<void> {
     const lines = this.#wireLines();
-    const received = this.#wireReceived();
-    let unreadable: Problem | null = null;
+    const tenders = this.tenders.quotable;
+    let unpayable: Problem | null = null;
     try {
       let quote: Quote;
       try {
-        quote = await this.#host.quote({ lines, tender: { method: 'cash', received } });
+        quote = await this.#host.quote({ lines, tenders });
       } catch (thrown) {
-        unreadable = toProblem(thrown);
-        if (unreadable.code !== 'amount_invalid' || received === null) throw thrown;
-        quote = await this.#host.quote({ lines, tender: { method: 'cash', received: null } });
-        quote = { ...quote, change: null, missing: null };
+        unpayable = toProblem(thrown);
+        if (!OF_TENDERS.has(unpayable.code)) throw thrown;
+        quote = await this.#host.quote({ lines, tenders: [{ method: 'cash', received: null }] });
+        quote = { ...quote, change: null, missing: null, tenders: [] };
       }
       if (asked !== this.#quotes) return;
       this.#quote = quote;
-      this.#receivedProblem = unreadable;
+      this.#tenderProblem = unpayable;
     } catch (thrown) {
       if (asked === this.#quotes) this.#quoteProblem = this.#named(thrown);
     }

@@ -9,6 +9,7 @@ import { discardEn } from './discard';
 import { elsewhereEn } from './elsewhere';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
+import { tender } from './tender.en';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -165,6 +166,14 @@ export const en: Messages = {
     quantity_invalid: () => 'The quantity is not valid.',
     buyer_name_invalid: () => 'A passenger’s name has at most 120 letters and no control characters.',
     received_too_little: () => 'What was received does not cover the total.',
+    tenders_invalid: () => 'Choose what is paid with: up to four payments, and only one for the rest.',
+    tender_too_much: (left) =>
+      `That is more than is left to pay${left === null ? '' : ` (${left})`}. Only cash gives change.`,
+    operation_number_invalid: () => 'Type the operation number: 4 to 32 letters or digits.',
+    operation_number_used: (sale) =>
+      sale === null
+        ? 'That operation number is on this ticket twice.'
+        : `That operation number paid sale ${sale} already. Look at the customer’s payment again.`,
     draft_already_recorded: () => 'This ticket was charged already. Look at Sales before charging again.',
     question_changed: () => 'YUPY’s question changed. Look at the new data and decide again.',
     not_in_review: () => 'This sale no longer waits for a decision.',
@@ -366,6 +375,8 @@ export const en: Messages = {
     pins: 'Practice PINs',
   },
 
+  tender,
+
   sell: {
     search: 'Search a route, departure or product',
     searchHint: 'Type, choose with ↑ ↓ and press Enter.',
@@ -380,7 +391,8 @@ export const en: Messages = {
       { key: '↑ ↓', what: 'move in the list or the seats' },
       { key: 'Esc', what: 'back to the search' },
       { key: '+ −', what: 'change the quantity' },
-      { key: 'F8', what: 'write what was received' },
+      { key: 'F8', what: 'write what was received; again: Yape or Plin' },
+      { key: '⇧ F8', what: 'split the payment' },
       { key: 'F9', what: 'charge' },
     ],
     emptyTicket: 'Clear',

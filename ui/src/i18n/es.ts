@@ -20,6 +20,7 @@ import { discardEs } from './discard';
 import { elsewhereEs } from './elsewhere';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
+import { tender } from './tender.es';
 
 /** A short name for the status bar and what the person can do about it. */
 export type ConnectionWords = { label: string; advice: string };
@@ -175,6 +176,14 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   quantity_invalid: () => 'La cantidad no es válida.',
   buyer_name_invalid: () => 'El nombre del pasajero admite hasta 120 letras y ningún carácter de control.',
   received_too_little: () => 'Lo recibido no alcanza para el total.',
+  tenders_invalid: () => 'Elija con qué se paga: hasta cuatro pagos, y solo uno por el resto.',
+  tender_too_much: (left) =>
+    `Es más de lo que falta pagar${left === null ? '' : ` (${left})`}. Solo el efectivo da vuelto.`,
+  operation_number_invalid: () => 'Escriba el número de operación: de 4 a 32 letras o números.',
+  operation_number_used: (sale) =>
+    sale === null
+      ? 'Ese número de operación está dos veces en este ticket.'
+      : `Ese número de operación ya pagó la venta ${sale}. Mire otra vez el pago del cliente.`,
   draft_already_recorded: () => 'Este ticket ya quedó cobrado. Mire Ventas antes de cobrar otra vez.',
   question_changed: () => 'La pregunta de YUPY cambió. Revise los datos nuevos y decida otra vez.',
   not_in_review: () => 'Esta venta ya no espera una decisión.',
@@ -387,6 +396,8 @@ export const es = {
     pins: 'PIN de práctica',
   },
 
+  tender,
+
   sell: {
     search: 'Buscar ruta, salida o producto',
     searchHint: 'Escriba, elija con ↑ ↓ y pulse Enter.',
@@ -401,7 +412,8 @@ export const es = {
       { key: '↑ ↓', what: 'moverse por la lista o los asientos' },
       { key: 'Esc', what: 'volver a la búsqueda' },
       { key: '+ −', what: 'cambiar la cantidad' },
-      { key: 'F8', what: 'escribir lo recibido' },
+      { key: 'F8', what: 'escribir lo recibido; otra vez: Yape o Plin' },
+      { key: '⇧ F8', what: 'dividir el pago' },
       { key: 'F9', what: 'cobrar' },
     ],
     emptyTicket: 'Vaciar',

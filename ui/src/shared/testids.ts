@@ -26,6 +26,16 @@ export const testid = {
   float: 'float',
   openShift: 'open-shift',
 
+  tender: (method: string) => `tender-${method}`,
+  split: 'split',
+  walletProvider: (id: string) => `wallet-provider-${id}`,
+  walletOperation: (id: string) => `wallet-operation-${id}`,
+  partAmount: (id: string) => `part-amount-${id}`,
+  partRemove: (id: string) => `part-remove-${id}`,
+  cashDue: 'cash-due',
+  paidWith: 'paid-with',
+  voidParts: 'void-parts',
+
   navSell: 'nav-sell',
   navPending: 'nav-pending',
   navReview: 'nav-review',

@@ -22,5 +22,5 @@ pub use error::{
 };
 pub use list::{Identified, ListAnswer};
 pub use payment::{PaymentAnswer, PaymentRequest, PaymentResult};
-pub use transaction::{Confirmation, Context, NotAFrozenBody, TransactionBody};
+pub use transaction::{Confirmation, Context, NotAFrozenBody, PaidTender, TransactionBody};
 pub use void::{VoidAnswer, VoidRequest, VoidResult};

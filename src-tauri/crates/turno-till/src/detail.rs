@@ -10,14 +10,16 @@ use turno_protocol::body::TransactionBody;
 
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::Policy;
+use crate::sell;
 use crate::store::attempts::{self, Tried};
 use crate::store::audit::{self, Told};
 use crate::store::requests::RequestRow;
+use crate::store::tenders::TenderRow;
 use crate::store::{outbox as entries, people, print_jobs, requests, resolutions, sales, summaries, voids};
 use crate::view::{
     Happening, Money, ProblemCode, ResolutionProgress, Role, SaleCheckout, SaleContent, SaleDetail,
-    SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing, TimelineEntry,
-    VoidOffer, VoidProgress,
+    SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing, TenderShare,
+    TimelineEntry, VoidOffer, VoidProgress,
 };
 use crate::{resolve, void};
 
@@ -36,7 +38,7 @@ pub fn of(conn: &Connection, external_transaction_id: &str) -> Result<Option<Sal
     let shown = u32::try_from(tried.len()).unwrap_or(u32::MAX);
     Ok(Some(SaleDetail {
         verdict: verdict(&sale, differs),
-        void: void(conn, &sale)?,
+        void: void(conn, &row, &sale)?,
         void_offer: void_offer(conn, &row)?,
         resolution: resolution(conn, &row, &sale)?,
         quantity: row.quantity,
@@ -58,7 +60,7 @@ fn content(request: &RequestRow) -> SaleContent {
         .unwrap_or_default()
 }
 
-fn void(conn: &Connection, sale: &SaleSummary) -> Result<Option<SaleVoid>> {
+fn void(conn: &Connection, sold: &sales::SaleRow, sale: &SaleSummary) -> Result<Option<SaleVoid>> {
     let (Some(row), Some(progress)) = (voids::get(conn, sale.sequence)?, sale.voided) else {
         return Ok(None);
     };
@@ -68,6 +70,7 @@ fn void(conn: &Connection, sale: &SaleSummary) -> Result<Option<SaleVoid>> {
     Ok(Some(SaleVoid {
         progress,
         returned: Money { minor: row.returned_minor, currency: sale.amount.currency.clone() },
+        parts: shares(void::parts_of(conn, sold, row.returned_minor)?, &sold.currency),
         voided_at: rfc3339(row.voided_at),
         shift_id: format!("S{}", row.shift_number),
         asked_by: name(&row.asked_by)?,
@@ -95,18 +98,24 @@ fn resolution(conn: &Connection, row: &sales::SaleRow, sale: &SaleSummary) -> Re
     }))
 }
 
+fn shares(rows: Vec<TenderRow>, currency: &str) -> Vec<TenderShare> {
+    rows.into_iter().map(|row| sell::shown(row, 0, currency)).collect()
+}
+
 fn void_offer(conn: &Connection, sale: &sales::SaleRow) -> Result<VoidOffer> {
     let money = |minor| Money { minor, currency: sale.currency.clone() };
     let limit = Currency::parse(&sale.currency)
         .map(|currency| void::limit_minor(Role::Manager, currency))
         .unwrap_or_default();
     let begins = entries::get(conn, sale.sequence)?.map(|entry| void::begins(&entry.state, sale.occurred_at));
-    let (returned, refused) = match voids::get(conn, sale.sequence)? {
-        Some(row) => (row.returned_minor, Some(ProblemCode::AlreadyVoided)),
-        None => (void::returned_minor(conn, sale)?, begins.and_then(std::result::Result::err)),
+    let (parts, refused) = match voids::get(conn, sale.sequence)? {
+        Some(row) => (void::parts_of(conn, sale, row.returned_minor)?, Some(ProblemCode::AlreadyVoided)),
+        None => (void::returned(conn, sale)?, begins.and_then(std::result::Result::err)),
     };
+    let returned = parts.iter().map(|part| part.amount_minor).sum();
     let refused = refused.or((returned > limit).then_some(ProblemCode::VoidLimit));
-    Ok(VoidOffer { returned: money(returned), limit: money(limit), refused })
+    let parts = shares(parts, &sale.currency);
+    Ok(VoidOffer { returned: money(returned), parts, limit: money(limit), refused })
 }
 
 fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
@@ -170,6 +179,7 @@ fn checkout(conn: &Connection, sale: &sales::SaleRow) -> Result<Option<SaleCheck
         due: money(due),
         received: money(row.received_minor),
         change: money(row.received_minor - due),
+        tenders: sell::paid_with(conn, draft_id, row.rounding_minor, &sale.currency)?,
     }))
 }
 

@@ -34,6 +34,7 @@ mod sell;
 pub mod settle;
 pub mod shift;
 pub mod store;
+mod tender;
 mod till;
 pub mod transport;
 pub mod view;

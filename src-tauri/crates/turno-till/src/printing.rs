@@ -12,7 +12,9 @@ use crate::clock::Millis;
 use crate::store::installation::Enrolment;
 use crate::store::print_jobs::{self, JobRow, NewJob};
 use crate::store::{is_about_the_row, printer, sales};
-use crate::view::{PrintFailure, PrintKind, PrintState, PrinterCodePage, PrinterDevice, PrinterSettings};
+use crate::view::{
+    PrintFailure, PrintKind, PrintState, PrinterCodePage, PrinterDevice, PrinterSettings, TenderMethod,
+};
 
 mod pages;
 mod ticket;
@@ -20,20 +22,17 @@ mod ticket;
 pub use pages::test_page;
 pub use ticket::{facts, ticket};
 
-/// Cash goes into a drawer; nothing else does.
-const CASH: &str = "cash";
-
 /// A sale of a checkout, and when what it is for departs.
 pub struct Sold {
     pub sequence: i64,
     pub departs_at: Option<Millis>,
 }
 
-/// Asks for what is printed with a checkout. Part of the checkout's transaction.
+/// Asks for what is printed with a checkout. Cash goes into a drawer; nothing else does. Part of the checkout's transaction.
 pub fn with_checkout(
     conn: &Connection,
     sold: &[Sold],
-    payment_method: &str,
+    methods: &[TenderMethod],
     person_id: &str,
     now: Millis,
 ) -> Result<()> {
@@ -41,7 +40,7 @@ pub fn with_checkout(
     if settings.device.is_none() {
         return Ok(());
     }
-    let mut opens_drawer = settings.opens_drawer && payment_method == CASH;
+    let mut opens_drawer = settings.opens_drawer && methods.contains(&TenderMethod::Cash);
     for Sold { sequence, departs_at } in sold.iter().filter(|_| settings.prints_tickets) {
         let job = NewJob { departs_at: *departs_at, opens_drawer, ..original(PrintKind::Ticket, person_id) };
         print_jobs::insert(conn, &NewJob { sequence: Some(*sequence), ..job }, now)?;

@@ -125,6 +125,12 @@ fn sentence(code: ProblemCode) -> &'static str {
             "El nombre no es válido: hasta 120 letras, sin caracteres de control."
         }
         ProblemCode::ReceivedTooLittle => "Lo recibido no alcanza.",
+        ProblemCode::TendersInvalid => "Elija con qué se paga.",
+        ProblemCode::TenderTooMuch => "Es más de lo que falta pagar. Solo el efectivo da vuelto.",
+        ProblemCode::OperationNumberInvalid => "Escriba el número de operación: de 4 a 32 letras o números.",
+        ProblemCode::OperationNumberUsed => {
+            "Ese número de operación ya pagó otra venta. Mire el pago otra vez."
+        }
         ProblemCode::DraftAlreadyRecorded => "Este boleto ya se cobró. Abra uno nuevo.",
         ProblemCode::QuestionChanged => "La pregunta cambió. Mírela otra vez antes de decidir.",
         ProblemCode::NotInReview => "Esta venta ya no está en revisión.",

@@ -10,10 +10,9 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use turno_domain::ids::{ExternalTransactionId, ShiftId};
 use turno_domain::lookalike::{self, Rule, Signal, Traits};
-use turno_domain::money::cash_due;
 use turno_domain::text::{has_control, normalise_free_text};
 use turno_domain::{Currency, Money};
-use turno_protocol::body::{Context as SaleContext, TransactionBody};
+use turno_protocol::body::{Context as SaleContext, PaidTender, TransactionBody};
 use turno_protocol::keys;
 
 use crate::catalog::{Catalog, Offer};
@@ -25,10 +24,12 @@ use crate::store::installation::{self, Enrolment};
 use crate::store::outbox::Entry;
 use crate::store::requests::{self, NewRequest, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
+use crate::store::tenders::{self, TenderRow};
 use crate::store::{epochs, outbox as entries, shifts, summaries};
+use crate::tender::{self, Means, Payment};
 use crate::view::{
     self, Charge, ChargeOutcome, Checkout, LookAlike, LookAlikePolicy, OfferKind, Problem, ProblemCode,
-    Quote, QuoteLine, Tender,
+    Quote, QuoteLine, Tender, TenderMethod, TenderShare,
 };
 
 pub const CREATE_PATH: &str = "/v1/transactions";
@@ -65,9 +66,7 @@ impl PricedLine {
 pub struct Priced {
     lines: Vec<PricedLine>,
     total: Money,
-    rounding: Money,
-    due: Money,
-    received: Option<Money>,
+    payment: Payment,
 }
 
 /// Finds and prices the lines of a ticket.
@@ -78,7 +77,7 @@ pub fn price(
     catalog: &Catalog,
     currency: Currency,
     lines: &[view::Line],
-    tender: &Tender,
+    tenders: &[Tender],
 ) -> Result<Priced, Problem> {
     if lines.len() > LINES_LIMIT {
         return Err(ProblemCode::TicketTooLong.into());
@@ -94,18 +93,11 @@ pub fn price(
         }
         merge(&mut priced, line)?;
     }
-    let too_much = || Problem::new(ProblemCode::AmountInvalid);
     let total = priced
         .iter()
         .try_fold(Money::zero(currency), |sum, line| sum.checked_add(line.amount))
-        .ok_or_else(too_much)?;
-    let Tender::Cash { received } = tender;
-    let cash = cash_due(total);
-    let received = match received.as_deref().map(str::trim).filter(|typed| !typed.is_empty()) {
-        Some(typed) => Some(Money::parse_typed(typed, currency).map_err(|_| too_much())?),
-        None => None,
-    };
-    Ok(Priced { lines: priced, total, rounding: cash.rounding, due: cash.due, received })
+        .ok_or(ProblemCode::AmountInvalid)?;
+    Ok(Priced { lines: priced, total, payment: tender::divide(total, tenders)? })
 }
 
 fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Problem> {
@@ -183,9 +175,7 @@ fn merge(lines: &mut Vec<PricedLine>, line: PricedLine) -> Result<(), Problem> {
 impl Priced {
     #[must_use]
     pub fn quote(&self) -> Quote {
-        let change = self.change();
-        let missing =
-            self.received.filter(|_| change.is_none()).and_then(|received| self.due.checked_sub(received));
+        let Payment { rounding, cash_due, missing, change, .. } = self.payment;
         Quote {
             lines: self
                 .lines
@@ -198,21 +188,29 @@ impl Priced {
                 })
                 .collect(),
             total: self.total.into(),
-            rounding: self.rounding.into(),
-            due: self.due.into(),
+            rounding: rounding.into(),
+            due: self.payment.due(self.total).into(),
+            cash_due: cash_due.into(),
+            tenders: self.payment.shares.iter().map(|share| quoted(share, cash_due)).collect(),
             change: change.map(Into::into),
             missing: missing.map(Into::into),
         }
     }
 
-    /// Nothing typed means that exactly the amount due was handed over.
-    fn received(&self) -> Money {
-        self.received.unwrap_or(self.due)
+    /// What each line has of each tender.
+    fn parts(&self) -> Vec<Vec<i64>> {
+        let prices: Vec<i64> = self.lines.iter().map(|line| line.amount.minor()).collect();
+        let paid: Vec<i64> = self.payment.shares.iter().map(|share| share.amount.minor()).collect();
+        tender::allocate(&prices, &paid)
     }
+}
 
-    fn change(&self) -> Option<Money> {
-        self.received().checked_sub(self.due).filter(|change| change.minor() >= 0)
-    }
+fn quoted(share: &tender::Share, cash_due: Money) -> TenderShare {
+    let (provider, operation_number, amount) = match &share.means {
+        Means::Cash => (None, None, cash_due),
+        Means::Wallet { provider, operation } => (Some(*provider), Some(operation.clone()), share.amount),
+    };
+    TenderShare { method: share.means.method(), provider, operation_number, amount: amount.into() }
 }
 
 /// Who records, and with what.
@@ -253,9 +251,12 @@ pub fn record(
     if priced.lines.is_empty() {
         return Err(ProblemCode::TicketEmpty.into());
     }
-    if priced.change().is_none() {
+    let payment = &priced.payment;
+    if payment.change.is_none() {
         return Err(ProblemCode::ReceivedTooLittle.into());
     }
+    let rows = unused(conn, payment.rows()?)?;
+    let received = payment.others.checked_add(payment.received).ok_or(ProblemCode::AmountInvalid)?;
     let shift = shifts::current_number(conn)?.ok_or(ProblemCode::ShiftRequired)?;
     if charge.look_alikes == LookAlikePolicy::Ask {
         let warnings = look_alikes(conn, seller, shift, &priced.lines)?;
@@ -271,20 +272,45 @@ pub fn record(
             shift_number: shift,
             seller: seller.person_id.clone(),
             recorded_at: seller.now,
-            payment_method: "cash".to_owned(),
+            payment_method: payment.method().to_owned(),
             total_minor: priced.total.minor(),
-            rounding_minor: priced.rounding.minor(),
-            received_minor: priced.received().minor(),
+            rounding_minor: payment.rounding.minor(),
+            received_minor: received.minor(),
         },
     )?;
+    // What was paid in cash alone needs no rows to say so.
+    let kept: &[TenderRow] = if payment.is_all_cash() { &[] } else { &rows };
+    for row in kept {
+        tenders::insert(conn, &charge.draft_id, row)?;
+    }
     let mut sold = Vec::new();
-    for line in &priced.lines {
-        let sequence = record_line(conn, seller, charge, shift, line)?;
+    for (line, parts) in priced.lines.iter().zip(priced.parts()) {
+        let paid: Vec<TenderRow> = rows
+            .iter()
+            .zip(parts)
+            .map(|(row, amount_minor)| TenderRow { amount_minor, ..row.clone() })
+            .filter(|part| part.amount_minor > 0)
+            .collect();
+        let sequence = record_line(conn, seller, charge, shift, line, &paid)?;
+        for part in paid.iter().filter(|_| !kept.is_empty()) {
+            tenders::insert_part(conn, sequence, part.position, part.amount_minor)?;
+        }
         sold.push(Sold { sequence, departs_at: line.offer.departs_at });
     }
-    printing::with_checkout(conn, &sold, "cash", &seller.person_id, seller.now)?;
+    let methods: Vec<TenderMethod> = rows.iter().map(|row| row.method).collect();
+    printing::with_checkout(conn, &sold, &methods, &seller.person_id, seller.now)?;
     let checkout = recorded(conn, &charge.draft_id, seller.enrolment.currency)?;
     Ok(ChargeOutcome::Recorded { checkout: Box::new(checkout) })
+}
+
+/// A payment that was shown before is somebody's old screen, or a slip of the finger.
+fn unused(conn: &Connection, rows: Vec<TenderRow>) -> Result<Vec<TenderRow>, Problem> {
+    for number in rows.iter().filter_map(|row| row.operation_number.as_deref()) {
+        if let Some(sale) = tenders::sale_paid_with(conn, number)? {
+            return Err(Problem::with(ProblemCode::OperationNumberUsed, sale));
+        }
+    }
+    Ok(rows)
 }
 
 fn record_line(
@@ -293,6 +319,7 @@ fn record_line(
     charge: &Charge,
     shift: u32,
     line: &PricedLine,
+    paid: &[TenderRow],
 ) -> Result<i64, Problem> {
     let enrolment = &seller.enrolment;
     // Read here and not remembered: it may have changed since the till was opened.
@@ -306,7 +333,7 @@ fn record_line(
         shift_id: Some(ShiftId::numbered(shift).into_string()),
         device_id: Some(enrolment.device_id.as_str().to_owned()),
         occurred_at: Some(rfc3339(seller.now)),
-        payment_method: Some("cash".to_owned()),
+        payment_method: Some(tender::method_of(paid.iter().map(|part| part.method)).to_owned()),
         context: SaleContext {
             route: line.offer.route.clone(),
             seat: line.seat.clone(),
@@ -314,6 +341,7 @@ fn record_line(
             service: line.offer.service.clone(),
             ..SaleContext::default()
         },
+        tenders: told(paid, line.amount.currency()),
         ..TransactionBody::new(id.clone(), line.amount)
     };
     sales::insert(
@@ -367,6 +395,44 @@ fn record_line(
     Ok(sequence)
 }
 
+/// How a sale was paid, for YUPY. Of one that was all cash there is no more to say than its method.
+fn told(paid: &[TenderRow], currency: Currency) -> Vec<PaidTender> {
+    let is_all_cash = paid.iter().all(|part| part.method == TenderMethod::Cash);
+    paid.iter()
+        .filter(|_| !is_all_cash)
+        .map(|part| PaidTender {
+            method: part.method.as_word().to_owned(),
+            amount: Money::from_minor(part.amount_minor, currency).to_amount_text(),
+            provider: part.provider.map(|it| it.as_word().to_owned()),
+            operation_number: part.operation_number.clone(),
+        })
+        .collect()
+}
+
+/// A ticket's tenders as the screen shows them: of cash, what was paid after rounding.
+pub fn paid_with(
+    conn: &Connection,
+    draft_id: &str,
+    rounding_minor: i64,
+    currency: &str,
+) -> rusqlite::Result<Vec<TenderShare>> {
+    let share = |row: TenderRow| {
+        let rounding = if row.method == TenderMethod::Cash { rounding_minor } else { 0 };
+        shown(row, rounding, currency)
+    };
+    Ok(tenders::of_checkout(conn, draft_id)?.into_iter().map(share).collect())
+}
+
+pub fn shown(row: TenderRow, rounding_minor: i64, currency: &str) -> TenderShare {
+    let minor = row.amount_minor - rounding_minor;
+    TenderShare {
+        method: row.method,
+        provider: row.provider,
+        operation_number: row.operation_number,
+        amount: view::Money { minor, currency: currency.to_owned() },
+    }
+}
+
 /// A recorded ticket as the screen shows it.
 fn recorded(conn: &Connection, draft_id: &str, currency: Currency) -> Result<Checkout, Problem> {
     let row = sales::find_checkout(conn, draft_id)?.ok_or(ProblemCode::NotFound)?;
@@ -381,12 +447,13 @@ fn recorded(conn: &Connection, draft_id: &str, currency: Currency) -> Result<Che
         due: money(due),
         received: money(row.received_minor),
         change: money(row.received_minor - due),
+        tenders: paid_with(conn, draft_id, row.rounding_minor, currency.code())?,
     })
 }
 
 /// What was asked for, apart from the cashier's answer to a warning: that answer may change between two presses.
 fn digest(charge: &Charge) -> Vec<u8> {
-    let content = serde_json::to_vec(&(&charge.lines, &charge.tender)).expect("plain data is JSON");
+    let content = serde_json::to_vec(&(&charge.lines, &charge.tenders)).expect("plain data is JSON");
     Sha256::digest(content).to_vec()
 }
 

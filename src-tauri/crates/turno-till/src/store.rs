@@ -31,11 +31,12 @@ pub mod resolutions;
 pub mod sales;
 pub mod shifts;
 pub mod summaries;
+pub mod tenders;
 pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 12] = [
+const MIGRATIONS: [Migration; 13] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -52,6 +53,7 @@ const MIGRATIONS: [Migration; 12] = [
     Migration { version: 10, name: "voids", sql: include_str!("../migrations/0010_voids.sql") },
     Migration { version: 11, name: "handover", sql: include_str!("../migrations/0011_handover.sql") },
     Migration { version: 12, name: "resolutions", sql: include_str!("../migrations/0012_resolutions.sql") },
+    Migration { version: 13, name: "tenders", sql: include_str!("../migrations/0013_tenders.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -19,6 +19,7 @@ mod request;
 mod resolution;
 mod settings;
 mod shift;
+mod tender;
 mod void;
 pub use appearance::*;
 pub use detail::*;
@@ -32,6 +33,7 @@ pub use request::*;
 pub use resolution::*;
 pub use settings::*;
 pub use shift::*;
+pub use tender::*;
 pub use void::*;
 
 /// An amount for display: minor units (céntimos) of an ISO 4217 currency.
@@ -362,15 +364,6 @@ pub struct Line {
     pub shown_price_minor: i64,
 }
 
-/// How the customer pays. `received` is what was typed (`100`, `85.50`, `85,50`); the till reads it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(tag = "method", rename_all = "snake_case", deny_unknown_fields)]
-#[ts(export)]
-pub enum Tender {
-    /// No `received` means exactly the amount due.
-    Cash { received: Option<String> },
-}
-
 /// What a ticket costs. All figures come from here, none from the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
@@ -381,6 +374,10 @@ pub struct Quote {
     /// What cash rounding takes off (never adds), e.g. S/ 0.06.
     pub rounding: Money,
     pub due: Money,
+    /// What of it is to be paid in cash.
+    pub cash_due: Money,
+    /// What each tender pays.
+    pub tenders: Vec<TenderShare>,
     /// Null while less than `due` has been received.
     pub change: Option<Money>,
     pub missing: Option<Money>,
@@ -402,7 +399,8 @@ pub struct QuoteLine {
 pub struct Charge {
     pub draft_id: String,
     pub lines: Vec<Line>,
-    pub tender: Tender,
+    /// One to four; at most one of them takes what the others leave.
+    pub tenders: Vec<Tender>,
     pub look_alikes: LookAlikePolicy,
 }
 
@@ -437,6 +435,7 @@ pub struct Checkout {
     pub due: Money,
     pub received: Money,
     pub change: Money,
+    pub tenders: Vec<TenderShare>,
 }
 
 /// An earlier sale of this till that the new line looks like.

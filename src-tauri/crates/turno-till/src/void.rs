@@ -30,9 +30,11 @@ use crate::shift;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox as entries;
 use crate::store::sales::{self, SaleRow};
+use crate::store::tenders::{self, TenderRow};
 use crate::store::voids::{self, NewVoid, VoidRow};
 use crate::store::{is_about_the_row, shifts, unreadable};
-use crate::view::{Person, Problem, ProblemCode, Role, VoidSaleRequest};
+use crate::tender;
+use crate::view::{Person, Problem, ProblemCode, Role, TenderMethod, VoidSaleRequest};
 use crate::voiding::{self, Event, State};
 
 /// What a manager gives back at a till, in whole units of the currency: more than the dearest seats of a family cost,
@@ -51,26 +53,60 @@ pub fn limit_minor(role: Role, currency: Currency) -> i64 {
     units.saturating_mul(10_i64.saturating_pow(u32::from(currency.decimals())))
 }
 
-/// What the customer gets back for a sale: what was paid for it. With cash that is what coins can pay, and the last
-/// sale of a ticket brings whatever of the ticket's money is left, so that all of them together are what was paid.
+/// What the customer gets back for a sale, by how it was paid: what was paid for it. With cash that is what coins can
+/// pay, and the last sale of a ticket brings whatever of the ticket's money is left, so that all of them together are
+/// what was paid.
 ///
 /// # Errors
 /// A row that cannot be read.
-pub fn returned_minor(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
+pub fn returned(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<Vec<TenderRow>> {
     let currency =
         Currency::parse(&sale.currency).map_err(|_| unreadable("sales.currency", &sale.currency))?;
     // What another till sold was paid into its drawer.
-    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(0) };
-    let ticket = sales::checkout(conn, draft_id)?;
-    let (returned, count) = voids::returned_of_checkout(conn, draft_id)?;
-    let of_ticket = sales::of_checkout(conn, draft_id)?.len();
-    let paid = ticket.total_minor - ticket.rounding_minor;
-    if usize::try_from(count).is_ok_and(|count| count + 1 == of_ticket) {
-        return Ok((paid - returned).max(0));
+    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(Vec::new()) };
+    let rounding = sales::checkout(conn, draft_id)?.rounding_minor;
+    let of_ticket = sales::of_checkout(conn, draft_id)?;
+    let mut earlier = Vec::new();
+    for other in &of_ticket {
+        if other.sequence != sale.sequence
+            && let Some(void) = voids::get(conn, other.sequence)?
+        {
+            earlier.push(parts_of(conn, other, void.returned_minor)?);
+        }
     }
-    let price = Money::from_minor(sale.amount_minor, currency);
-    let due = if ticket.payment_method == "cash" { cash_due(price).due } else { price };
-    Ok(due.minor().min(paid - returned).max(0))
+    let is_last = earlier.len() + 1 == of_ticket.len();
+    let own = tenders::of_sale(conn, draft_id, sale)?;
+    let share = |tender: TenderRow| {
+        let is_cash = tender.method == TenderMethod::Cash;
+        let paid = tender.amount_minor - if is_cash { rounding } else { 0 };
+        let given: i64 = amount_at(earlier.iter().flatten(), tender.position);
+        let part = Money::from_minor(amount_at(&own, tender.position), currency);
+        let part = if is_cash { cash_due(part).due } else { part }.minor();
+        let left = (paid - given).max(0);
+        TenderRow { amount_minor: if is_last { left } else { part.min(left) }, ..tender }
+    };
+    let shares = tenders::of_checkout(conn, draft_id)?.into_iter().map(share);
+    Ok(shares.filter(|share| share.amount_minor > 0).collect())
+}
+
+/// What was given back for a sale, by how it was paid: all but cash exactly as it was paid, and the rest in cash.
+///
+/// # Errors
+/// A row that cannot be read.
+pub fn parts_of(conn: &Connection, sale: &SaleRow, returned_minor: i64) -> rusqlite::Result<Vec<TenderRow>> {
+    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(Vec::new()) };
+    let own = tenders::of_sale(conn, draft_id, sale)?;
+    let mut parts: Vec<TenderRow> =
+        own.into_iter().filter(|part| part.method != TenderMethod::Cash).collect();
+    let in_cash = returned_minor - parts.iter().map(|part| part.amount_minor).sum::<i64>();
+    let cash = tenders::of_checkout(conn, draft_id)?;
+    let cash = cash.into_iter().find(|tender| tender.method == TenderMethod::Cash);
+    parts.extend(cash.filter(|_| in_cash > 0).map(|cash| TenderRow { amount_minor: in_cash, ..cash }));
+    Ok(parts)
+}
+
+fn amount_at<'a>(rows: impl IntoIterator<Item = &'a TenderRow>, position: u8) -> i64 {
+    rows.into_iter().filter(|row| row.position == position).map(|row| row.amount_minor).sum()
 }
 
 /// Whether a sale in this state can be voided, and where its void begins. `Err`: why not.
@@ -145,12 +181,15 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
     let state = begins(&entry.state, now)?;
     // While another till may send the sale, only YUPY can say that it is not made behind the void's back.
     let is_accepted = matches!(entry.state, SaleState::Accepted { .. });
-    let draft_id = sale.draft_id.as_deref().ok_or(ProblemCode::VoidNotPossible)?;
+    if sale.draft_id.is_none() {
+        return Err(ProblemCode::VoidNotPossible.into());
+    }
     if !is_accepted && entries::is_carried(conn, sale.sequence)? {
         return Err(ProblemCode::VoidNotPossible.into());
     }
     let shift_number = shifts::current_number(conn)?.ok_or(ProblemCode::ShiftRequired)?;
-    let returned_minor = returned_minor(conn, &sale)?;
+    let returned = returned(conn, &sale)?;
+    let returned_minor = returned.iter().map(|part| part.amount_minor).sum();
     if returned_minor != request.shown_returned_minor {
         return Err(ProblemCode::SaleChanged.into());
     }
@@ -179,12 +218,12 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
         approved_by: manager.person_id.clone(),
         reason: (*reason).to_owned(),
         returned_minor,
-        tender: sales::checkout(conn, draft_id)?.payment_method,
+        tender: tender::method_of(returned.iter().map(|part| part.method)).to_owned(),
         voided_at: now,
     };
     voids::insert(conn, &void, state)?;
-    if void.tender == "cash" {
-        let amount = Money::from_minor(returned_minor, currency);
+    for part in returned.iter().filter(|part| part.method == TenderMethod::Cash) {
+        let amount = Money::from_minor(part.amount_minor, currency);
         shift::give_back(conn, shift_number, manager, &sale, amount, reason, now)?;
     }
     note(

@@ -1,11 +1,13 @@
 /** A sale of the in-memory till with everything that is known of it. */
 import type { Happening } from '../../bindings/Happening';
+import type { Money } from '../../bindings/Money';
 import type { ProblemCode } from '../../bindings/ProblemCode';
 import type { SaleContent } from '../../bindings/SaleContent';
 import type { SaleDetail } from '../../bindings/SaleDetail';
 import type { SaleResolution } from '../../bindings/SaleResolution';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SaleVerdict } from '../../bindings/SaleVerdict';
+import type { TenderShare } from '../../bindings/TenderShare';
 import type { TimelineEntry } from '../../bindings/TimelineEntry';
 import { soles } from './amounts';
 import { canTakeBack, type Sold } from './sales';
@@ -13,9 +15,14 @@ import { canTakeBack, type Sold } from './sales';
 export const correctable = ({ state, reason }: SaleSummary) =>
   state === 'needs_attention' && (reason === 'validation_failed' || reason === 'refused');
 
-export function detailOf(sold: Sold): SaleDetail {
+/** `tenders`: how its ticket was paid, as far as anybody remembers. */
+export function detailOf(sold: Sold, tenders: TenderShare[] | null): SaleDetail {
   const { summary, corrections, offer, given } = sold;
-  const paid = soles(summary.amount.minor - (summary.amount.minor % 10));
+  const paidIn = tenders ?? [inCash(soles(summary.amount.minor - (summary.amount.minor % 10)))];
+  const due = soles(paidIn.reduce((sum, { amount }) => sum + amount.minor, 0));
+  // One sale a checkout is near enough here.
+  const rounding = paidIn.some(({ method }) => method === 'cash') ? summary.amount.minor % 10 : 0;
+  const paid = soles(summary.amount.minor - rounding);
   const refused = notVoidable(sold);
   const first: SaleContent = {
     buyer_name: summary.buyer_name,
@@ -35,6 +42,7 @@ export function detailOf(sold: Sold): SaleDetail {
         ? {
             progress: summary.voided,
             returned: given.returned,
+            parts: paidIn,
             voided_at: given.at,
             shift_id: summary.shift_id,
             asked_by: given.asked_by,
@@ -45,17 +53,18 @@ export function detailOf(sold: Sold): SaleDetail {
           }
         : null,
     resolution: resolution(sold),
-    void_offer: { returned: paid, limit: soles(100_000), refused },
+    void_offer: { returned: paid, parts: paidIn, limit: soles(100_000), refused },
     quantity: Math.max(1, Math.round(summary.amount.minor / offer.price.minor)),
     checkout: {
       draft_id: 'draft',
-      payment_method: 'cash',
+      payment_method: paidIn.length > 1 ? 'split' : (paidIn[0]?.method ?? 'cash'),
       sales_count: 1,
       total: summary.amount,
-      rounding: soles(summary.amount.minor % 10),
-      due: soles(summary.amount.minor - (summary.amount.minor % 10)),
-      received: summary.amount,
+      rounding: soles(rounding),
+      due,
+      received: due,
       change: soles(0),
+      tenders: paidIn,
     },
     sold: first,
     content: corrections.at(-1)?.content ?? first,
@@ -79,6 +88,12 @@ function resolution(sold: Sold): SaleResolution | null {
     take_back_refused: canTakeBack(sold) ? null : 'take_back_too_late',
   };
 }
+const inCash = (amount: Money): TenderShare => ({
+  method: 'cash',
+  provider: null,
+  operation_number: null,
+  amount,
+});
 
 function notVoidable({ summary, given }: Sold): ProblemCode | null {
   if (given) return 'already_voided';

@@ -3,10 +3,13 @@ import type { Line } from '../../bindings/Line';
 import type { Offer } from '../../bindings/Offer';
 import type { Quote } from '../../bindings/Quote';
 import type { QuoteRequest } from '../../bindings/QuoteRequest';
+import type { Tender } from '../../bindings/Tender';
+import type { TenderShare } from '../../bindings/TenderShare';
+import { typedAmount } from '../../shared/money';
 import { cashDue, parseTyped, soles } from './amounts';
 import { refusal } from './sales';
 
-export function quote({ lines, tender }: QuoteRequest, find: (offerId: string) => Offer): Quote {
+export function quote({ lines, tenders }: QuoteRequest, find: (offerId: string) => Offer): Quote {
   if (lines.length === 0) throw refusal('ticket_empty');
   const quoted = lines.map((line) => {
     const offer = find(line.offer_id);
@@ -19,16 +22,45 @@ export function quote({ lines, tender }: QuoteRequest, find: (offerId: string) =
     };
   });
   const total = quoted.reduce((sum, line) => sum + line.amount.minor, 0);
-  const due = cashDue(total);
-  const received = tender.received === null ? due : parseTyped(tender.received);
+  return { lines: quoted, total: soles(total), ...divided(total, tenders) };
+}
+
+/** What each tender pays; near enough to the till, which has the exact rules. */
+function divided(total: number, tenders: Tender[]): Omit<Quote, 'lines' | 'total'> {
+  let left = total;
+  const shares: TenderShare[] = [];
+  const byWallet = (tender: Tender & { method: 'wallet' }, minor: number) => {
+    const { provider, operation_number } = tender;
+    shares.push({ method: 'wallet', provider, operation_number, amount: soles(minor) });
+    left -= minor;
+  };
+  for (const tender of tenders) {
+    if (tender.method !== 'wallet' || tender.amount === null) continue;
+    const minor = parseTyped(tender.amount);
+    if (minor === null || minor === 0) throw refusal('amount_invalid');
+    if (minor > left) throw refusal('tender_too_much', `PEN ${typedAmount(soles(left))}`);
+    byWallet(tender, minor);
+  }
+  const rest = tenders.find((tender) => tender.method === 'cash' || tender.amount === null);
+  if (rest?.method === 'wallet') {
+    if (left === 0) throw refusal('tender_too_much', 'PEN 0.00');
+    byWallet(rest, left);
+  }
+  if (rest?.method !== 'cash') {
+    const [change, missing] = left === 0 ? [soles(0), null] : [null, soles(left)];
+    return { rounding: soles(0), due: soles(total), cash_due: soles(0), tenders: shares, change, missing };
+  }
+  const cash = cashDue(left);
+  const received = rest.received === null ? cash : parseTyped(rest.received);
   if (received === null) throw refusal('amount_invalid');
+  if (left > 0) shares.push({ method: 'cash', provider: null, operation_number: null, amount: soles(cash) });
   return {
-    lines: quoted,
-    total: soles(total),
-    rounding: soles(total - due),
-    due: soles(due),
-    change: received >= due ? soles(received - due) : null,
-    missing: received < due ? soles(due - received) : null,
+    rounding: soles(left - cash),
+    due: soles(total - left + cash),
+    cash_due: soles(cash),
+    tenders: shares,
+    change: received >= cash ? soles(received - cash) : null,
+    missing: received < cash ? soles(cash - received) : null,
   };
 }
 
@@ -36,4 +68,16 @@ export function describe(offer: Offer, line: Line): string {
   const what = offer.departs_at ? `${offer.name} ${offer.departs_at.slice(11, 16)}` : offer.name;
   if (line.seat) return `${what} · asiento ${line.seat}`;
   return line.quantity === 1 ? what : `${line.quantity} × ${what}`;
+}
+
+/** The numbers that this ticket is paid with; refuses one that is none, or that paid another sale. */
+export function operationsOf(tenders: Tender[], used: ReadonlyMap<string, string>): string[] {
+  const wallets = tenders.filter((tender) => tender.method === 'wallet');
+  const numbers = wallets.map(({ operation_number }) => operation_number.trim().toUpperCase());
+  for (const number of numbers) {
+    if (!/^[0-9A-Z]{4,32}$/.test(number)) throw refusal('operation_number_invalid');
+    if (used.has(number)) throw refusal('operation_number_used', used.get(number));
+  }
+  if (new Set(numbers).size < numbers.length) throw refusal('operation_number_used');
+  return numbers;
 }

@@ -83,7 +83,7 @@ async function charge(
   const request: Charge = {
     draft_id,
     lines: [{ offer_id: offerId, seat, quantity: 1, buyer_name: buyer, shown_price_minor: minor }],
-    tender: { method: 'cash', received: null },
+    tenders: [{ method: 'cash', received: null }],
     look_alikes: policy,
   };
   await till.charge(request);

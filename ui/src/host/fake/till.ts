@@ -28,8 +28,8 @@ import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
 import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
-import { describe, quote } from './pricing';
 import { FakeOthers } from './others';
+import { describe, operationsOf, quote } from './pricing';
 import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
@@ -52,6 +52,7 @@ export class FakeTill implements Host {
   #practice = false;
   #seller: Person = CASHIER;
   #checkouts = new Map<string, Checkout>();
+  readonly #operations = new Map<string, string>();
   #drafts = 0;
   readonly #listeners = new Set<() => void>();
 
@@ -344,13 +345,13 @@ export class FakeTill implements Host {
     });
 
   saleDetail: Host['saleDetail'] = ({ external_transaction_id }) =>
-    this.#answer('sale_detail', () => detailOf(this.#relay.find(external_transaction_id)));
+    this.#answer('sale_detail', () => this.#detail(external_transaction_id));
 
   voidSale: Host['voidSale'] = ({ external_transaction_id, shown_returned_minor, ...approval }) =>
     this.#answer('void_sale', () => {
       const sold = this.#relay.find(external_transaction_id);
       this.#approve(approval);
-      const { void_offer } = detailOf(sold);
+      const { void_offer } = this.#detail(external_transaction_id);
       if (void_offer.refused) throw refusal(void_offer.refused);
       if (void_offer.returned.minor !== shown_returned_minor) throw refusal('sale_changed');
       this.#relay.void(sold, {
@@ -503,10 +504,13 @@ export class FakeTill implements Host {
     if (!shift) throw refusal('shift_required');
     const quoted = quote(request, (id) => this.#offer(id));
     if (quoted.missing || !quoted.change) throw refusal('received_too_little');
+    const operations = operationsOf(request.tenders, this.#operations);
     const warnings = request.look_alikes === 'ask' ? this.#lookAlikes(request.lines) : [];
     if (warnings.length > 0) return { outcome: 'look_alike', warnings };
 
     const sales = request.lines.map((line) => this.#record(line, shift.shift_id));
+    for (const operation of operations)
+      this.#operations.set(operation, sales[0]?.external_transaction_id ?? '');
     const checkout: Checkout = {
       draft_id: request.draft_id,
       recorded_at: stamp(),
@@ -516,11 +520,17 @@ export class FakeTill implements Host {
       due: quoted.due,
       received: soles(quoted.due.minor + quoted.change.minor),
       change: quoted.change,
+      tenders: quoted.tenders,
     };
     this.#checkouts.set(request.draft_id, checkout);
     this.#phase = this.#atWork();
     this.#changed();
     return { outcome: 'recorded', checkout };
+  }
+
+  #detail(id: string) {
+    const of = (checkout: Checkout) => checkout.sales.some((sale) => sale.external_transaction_id === id);
+    return detailOf(this.#relay.find(id), [...this.#checkouts.values()].find(of)?.tenders ?? null);
   }
 
   #record(line: Line, shiftId: string): SaleSummary {

@@ -35,6 +35,21 @@ pub struct TransactionBody {
     pub payment_method: Option<String>,
     #[serde(default, skip_serializing_if = "Context::is_empty", deserialize_with = "lenient::or_default")]
     pub context: Context,
+    /// How the sale was paid, when it was not all cash. Not in the contract: YUPY keeps it as part of the content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "lenient::list")]
+    pub tenders: Vec<PaidTender>,
+}
+
+/// What of a sale's amount was paid in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaidTender {
+    pub method: String,
+    /// At full scale; they add up to the sale's amount.
+    pub amount: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation_number: Option<String>,
 }
 
 /// What the sale was for, as far as it is known. Each field is a signal of the look-alike rule.
@@ -85,6 +100,7 @@ impl TransactionBody {
             occurred_at: None,
             payment_method: None,
             context: Context::default(),
+            tenders: Vec::new(),
         }
     }
 
@@ -175,6 +191,30 @@ mod tests {
                 r#""order":"O","product":"P","service":"N"}}"#
             )
         );
+    }
+
+    #[test]
+    fn how_a_sale_was_paid_stands_at_its_end_and_is_kept_when_it_is_read() {
+        let mut body = sale();
+        let yape = PaidTender {
+            method: "wallet".to_owned(),
+            amount: "40.00".to_owned(),
+            provider: Some("yape".to_owned()),
+            operation_number: Some("00123456".to_owned()),
+        };
+        let cash = PaidTender {
+            method: "cash".to_owned(),
+            amount: "45.50".to_owned(),
+            provider: None,
+            operation_number: None,
+        };
+        body.tenders = vec![yape, cash];
+        let frozen = body.to_bytes();
+        assert!(text(&frozen).ends_with(concat!(
+            r#","tenders":[{"method":"wallet","amount":"40.00","provider":"yape","operation_number":"00123456"},"#,
+            r#"{"method":"cash","amount":"45.50"}]}"#
+        )));
+        assert_eq!(serde_json::from_slice::<TransactionBody>(&frozen).unwrap(), body);
     }
 
     #[test]

@@ -52,6 +52,51 @@ fn requests(conn: &Connection) -> Vec<(String, String, Vec<u8>)> {
     .unwrap()
 }
 
+/// How each sale was paid.
+fn parts(conn: &Connection) -> Vec<(i64, u8, i64)> {
+    conn.prepare("SELECT sequence, position, amount_minor FROM sale_tenders ORDER BY sequence, position")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+#[test]
+fn a_ticket_that_is_put_back_was_paid_as_it_was() {
+    let before = company();
+    before
+        .execute_batch(
+            "INSERT INTO checkout_tenders (draft_id, position, method, provider, operation_number, amount_minor)
+                 VALUES ('d', 0, 'wallet', 'yape', 'AB12', 250), ('d', 1, 'cash', NULL, NULL, 350);
+             INSERT INTO sale_tenders (sequence, position, amount_minor)
+                 VALUES (1, 0, 200), (2, 0, 50), (2, 1, 150), (3, 1, 200)",
+        )
+        .unwrap();
+    let ticket = since(&before, 0, 10).unwrap().remove(0);
+    let line = serde_json::to_string(&ticket).unwrap();
+    let conn = earlier();
+    serde_json::from_str::<Ticket>(&line).unwrap().put_back(&conn, NOW).unwrap();
+    assert_eq!(parts(&conn), parts(&before));
+    assert_eq!(
+        crate::store::tenders::rows(&conn, "d").unwrap(),
+        crate::store::tenders::rows(&before, "d").unwrap()
+    );
+    for change in [
+        "UPDATE checkout_tenders SET amount_minor = 1",
+        "DELETE FROM checkout_tenders",
+        "UPDATE sale_tenders SET amount_minor = 1",
+        "DELETE FROM sale_tenders",
+    ] {
+        assert!(conn.execute_batch(change).unwrap_err().to_string().contains("is never"), "{change}");
+    }
+}
+
+#[test]
+fn a_ticket_that_was_all_cash_is_written_as_ever() {
+    assert!(!serde_json::to_string(&ticket()).unwrap().contains("tenders"));
+}
+
 #[test]
 fn a_ticket_that_is_put_back_travels_as_it_would_have_and_twice_is_once() {
     let (before, conn) = (requests(&company()), earlier());

@@ -12,7 +12,9 @@ use crate::store::outbox::{self as entries, Entry};
 use crate::store::requests::{self, NewRequest, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
 use crate::store::shifts::OpenedShift;
+use crate::store::tenders::{self, TenderRow};
 use crate::store::{installation, people, shifts, unreadable};
+use crate::tender;
 use crate::view::Person;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,9 @@ pub struct Ticket {
     /// Who opened the shift and who sold.
     people: Vec<Person>,
     checkout: CheckoutRow,
+    /// How it was paid, when it was not all cash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tenders: Vec<TenderRow>,
     sales: Vec<Sold>,
 }
 
@@ -59,7 +64,8 @@ impl Ticket {
             Ok(Sold { sale, idempotency_key: request.idempotency_key, path: request.path, body })
         });
         let sales = sold.collect::<Result<Vec<_>>>()?;
-        Ok(Self { scope: scope.clone(), shift, people, checkout, sales })
+        let tenders = tenders::rows(conn, draft_id)?;
+        Ok(Self { scope: scope.clone(), shift, people, checkout, tenders, sales })
     }
 
     pub fn last_sequence(&self) -> i64 {
@@ -80,13 +86,21 @@ impl Ticket {
         }
         shifts::put_back(conn, &self.shift)?;
         sales::insert_checkout(conn, &self.checkout)?;
-        for sold in &self.sales {
-            self.put_sale_back(conn, sold, now)?;
+        for tender in &self.tenders {
+            tenders::insert(conn, &self.checkout.draft_id, tender)?;
+        }
+        let prices: Vec<i64> = self.sales.iter().map(|sold| sold.sale.amount_minor).collect();
+        let paid: Vec<i64> = self.tenders.iter().map(|tender| tender.amount_minor).collect();
+        for (sold, parts) in self.sales.iter().zip(tender::allocate(&prices, &paid)) {
+            let sequence = self.put_sale_back(conn, sold, now)?;
+            for (tender, amount_minor) in self.tenders.iter().zip(parts) {
+                tenders::insert_part(conn, sequence, tender.position, amount_minor)?;
+            }
         }
         Ok(u32::try_from(self.sales.len()).unwrap_or(u32::MAX))
     }
 
-    fn put_sale_back(&self, conn: &Connection, sold: &Sold, now: Millis) -> Result<()> {
+    fn put_sale_back(&self, conn: &Connection, sold: &Sold, now: Millis) -> Result<i64> {
         // The number may have been given to another sale since; the id, which YUPY knows it by, stays.
         let sequence = match sales::by_sequence(conn, sold.sale.sequence)? {
             None => sold.sale.sequence,
@@ -120,6 +134,7 @@ impl Ticket {
                 external_transaction_id: Some(&sold.sale.external_transaction_id),
                 data: json!({ "draft_id": self.checkout.draft_id, "amount_minor": sold.sale.amount_minor }),
             },
-        )
+        )?;
+        Ok(sequence)
     }
 }

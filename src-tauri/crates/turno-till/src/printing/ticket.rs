@@ -9,7 +9,8 @@ use crate::clock::{Millis, rfc3339};
 use crate::store::installation::Enrolment;
 use crate::store::sales::{self, CheckoutRow, SaleRow};
 use crate::store::summaries;
-use crate::view::{PrinterSettings, SaleState, SaleSummary, Standing};
+use crate::store::tenders::{self, TenderRow};
+use crate::view::{PrinterSettings, SaleState, SaleSummary, Standing, TenderMethod, WalletProvider};
 
 pub const NO_RECEIPT: &str = "Este documento no es comprobante de pago";
 const HEADING: Style = Style::CENTRED.bold();
@@ -21,6 +22,7 @@ pub struct Facts {
     pub device_id: String,
     pub sale: SaleRow,
     pub checkout: CheckoutRow,
+    pub tenders: Vec<TenderRow>,
     /// Sales of the same checkout, this one included.
     pub sales_in_checkout: usize,
     pub summary: SaleSummary,
@@ -41,6 +43,7 @@ pub fn facts(
         company: enrolment.company_name.clone(),
         device_id: enrolment.device_id.as_str().to_owned(),
         checkout: sales::checkout(conn, draft_id)?,
+        tenders: tenders::of_checkout(conn, draft_id)?,
         sales_in_checkout: sales::of_checkout(conn, draft_id)?.len(),
         summary: summaries::by_sequence(conn, sale.sequence)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
         sale: sale.clone(),
@@ -111,7 +114,18 @@ fn money(paper: &mut Document, facts: &Facts) {
     }
     let due = checkout.total_minor - checkout.rounding_minor;
     paper.columns(STRONG.double(), "TOTAL", amount(due));
-    paper.columns(Style::PLAIN, tender(&checkout.payment_method), amount(checkout.received_minor));
+    let in_others = facts.tenders.iter().filter(|tender| tender.method != TenderMethod::Cash);
+    let in_others: i64 = in_others.map(|tender| tender.amount_minor).sum();
+    for paid in &facts.tenders {
+        let handed_over = match paid.method {
+            TenderMethod::Cash => checkout.received_minor - in_others,
+            TenderMethod::Wallet | TenderMethod::Card => paid.amount_minor,
+        };
+        paper.columns(Style::PLAIN, tender(paid), amount(handed_over));
+        if let Some(number) = &paid.operation_number {
+            paper.text(Style::PLAIN, format!("Operación {number}"));
+        }
+    }
     if checkout.received_minor != due {
         paper.columns(Style::PLAIN, "Vuelto", amount(checkout.received_minor - due));
     }
@@ -124,11 +138,13 @@ fn who_and_when(paper: &mut Document, facts: &Facts) {
 }
 
 /// What the customer handed over.
-fn tender(method: &str) -> String {
-    match method {
-        "cash" => "Recibido en efectivo".to_owned(),
-        "card" => "Pagado con tarjeta".to_owned(),
-        other => format!("Pagado con {other}"),
+fn tender(paid: &TenderRow) -> &'static str {
+    match (paid.method, paid.provider) {
+        (TenderMethod::Cash, _) => "Recibido en efectivo",
+        (TenderMethod::Card, _) => "Pagado con tarjeta",
+        (TenderMethod::Wallet, Some(WalletProvider::Yape)) => "Pagado con Yape",
+        (TenderMethod::Wallet, Some(WalletProvider::Plin)) => "Pagado con Plin",
+        (TenderMethod::Wallet, Some(WalletProvider::Other) | None) => "Pagado con billetera",
     }
 }
 

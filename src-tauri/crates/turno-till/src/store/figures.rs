@@ -7,7 +7,8 @@ use rusqlite::{Connection, Result, params};
 use turno_domain::money::cash_due;
 use turno_domain::{Currency, Money};
 
-use crate::store::unreadable;
+use crate::store::{sales, tenders, unreadable};
+use crate::view::TenderMethod;
 
 /// So many sales and their sum in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,14 +40,18 @@ pub fn returned(conn: &Connection, shift: u32) -> Result<Tally> {
     .query_row([shift], |row| Ok(Tally { count: row.get(0)?, minor: row.get(1)? }))
 }
 
-/// By how the customers paid.
+/// By how the customers paid. A sale that was paid in two ways is counted in both, with its part of each.
 pub fn by_tender(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
     shares(
         conn,
-        "SELECT payment_method, count(*), sum(amount_minor)
-         FROM sales JOIN outbox USING (sequence) JOIN checkouts USING (draft_id)
+        "SELECT coalesce(method, payment_method) AS paid_in, count(DISTINCT sales.sequence),
+                sum(coalesce(part.amount_minor, sales.amount_minor)) AS minor
+         FROM sales JOIN outbox USING (sequence) JOIN checkouts ON checkouts.draft_id = sales.draft_id
+             LEFT JOIN sale_tenders AS part ON part.sequence = sales.sequence
+             LEFT JOIN checkout_tenders AS tender
+                 ON tender.draft_id = sales.draft_id AND tender.position = part.position
          WHERE sales.shift_number = ?1 AND state NOT IN ('discarded', 'withdrawn')
-         GROUP BY payment_method ORDER BY sum(amount_minor) DESC, payment_method",
+         GROUP BY paid_in ORDER BY minor DESC, paid_in",
         shift,
     )
 }
@@ -86,8 +91,11 @@ fn shares(conn: &Connection, sql: &str, shift: u32) -> Result<Vec<(String, Tally
 pub fn cash(conn: &Connection, shift: u32, currency: Currency) -> Result<(i64, i64)> {
     // Each checkout was rounded as a whole, and is again when a part of it turned out to be no sale.
     let mut untouched = conn.prepare_cached(
-        "SELECT coalesce(sum(total_minor), 0), coalesce(sum(rounding_minor), 0) FROM checkouts
-         WHERE shift_number = ?1 AND payment_method = 'cash' AND draft_id NOT IN (
+        "SELECT coalesce(sum(coalesce(cash.amount_minor, total_minor)), 0), coalesce(sum(rounding_minor), 0)
+         FROM checkouts LEFT JOIN checkout_tenders AS cash
+             ON cash.draft_id = checkouts.draft_id AND cash.method = 'cash'
+         WHERE shift_number = ?1 AND (payment_method = 'cash' OR cash.method IS NOT NULL)
+           AND checkouts.draft_id NOT IN (
              SELECT draft_id FROM sales JOIN outbox USING (sequence)
              WHERE shift_number = ?1 AND state = 'discarded')",
     )?;
@@ -96,7 +104,7 @@ pub fn cash(conn: &Connection, shift: u32, currency: Currency) -> Result<(i64, i
         .prepare_cached(
             "SELECT DISTINCT draft_id
              FROM sales JOIN outbox USING (sequence) JOIN checkouts USING (draft_id)
-             WHERE sales.shift_number = ?1 AND state = 'discarded' AND payment_method = 'cash'",
+             WHERE sales.shift_number = ?1 AND state = 'discarded' AND payment_method IN ('cash', 'split')",
         )?
         .query_map([shift], |row| row.get(0))?
         .collect::<Result<_>>()?;
@@ -109,27 +117,28 @@ pub fn cash(conn: &Connection, shift: u32, currency: Currency) -> Result<(i64, i
     Ok((sales, rounding))
 }
 
-/// What a cash checkout still sells, and what rounding takes off it.
+/// What of a checkout's price is cash, of what it still sells, and what rounding takes off it.
 fn cash_left(conn: &Connection, draft_id: &str, currency: Currency) -> Result<(i64, i64)> {
     let left: i64 = conn
         .prepare_cached(
-            "SELECT coalesce(sum(amount_minor) FILTER (WHERE state <> 'discarded'), 0)
-             FROM sales JOIN outbox USING (sequence) WHERE draft_id = ?1",
+            "SELECT coalesce(sum(CASE payment_method WHEN 'cash' THEN sales.amount_minor ELSE part.amount_minor END)
+                             FILTER (WHERE state <> 'discarded'), 0)
+             FROM sales JOIN outbox USING (sequence) JOIN checkouts ON checkouts.draft_id = sales.draft_id
+                 LEFT JOIN checkout_tenders AS tender
+                     ON tender.draft_id = sales.draft_id AND tender.method = 'cash'
+                 LEFT JOIN sale_tenders AS part
+                     ON part.sequence = sales.sequence AND part.position = tender.position
+             WHERE sales.draft_id = ?1",
         )?
         .query_row([draft_id], |row| row.get(0))?;
     Ok((left, cash_due(Money::from_minor(left, currency)).rounding.minor()))
 }
 
-/// What the customer of a cash checkout owes for what it still sells; nothing for another tender.
+/// What the customer of a checkout owes in cash for what it still sells.
 pub fn cash_owed(conn: &Connection, draft_id: &str, currency: Currency) -> Result<i64> {
-    let (method, total, rounding): (String, i64, i64) = conn
-        .prepare_cached(
-            "SELECT payment_method, total_minor, rounding_minor FROM checkouts WHERE draft_id = ?1",
-        )?
-        .query_row([draft_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if method != "cash" {
-        return Ok(0);
-    }
+    let rounding = sales::checkout(conn, draft_id)?.rounding_minor;
+    let tenders = tenders::of_checkout(conn, draft_id)?;
+    let Some(cash) = tenders.iter().find(|tender| tender.method == TenderMethod::Cash) else { return Ok(0) };
     let (left, off) = cash_left(conn, draft_id, currency)?;
-    Ok(if left == total { total - rounding } else { left - off })
+    Ok(if left == cash.amount_minor { left - rounding } else { left - off })
 }

@@ -182,7 +182,7 @@ impl Till {
         let enrolled = self.enrolled()?;
         self.check_room()?;
         let priced =
-            sell::price(&*self.catalog()?, enrolled.enrolment.currency, &request.lines, &request.tender)?;
+            sell::price(&*self.catalog()?, enrolled.enrolment.currency, &request.lines, &request.tenders)?;
         Ok(priced.quote())
     }
 
@@ -195,7 +195,7 @@ impl Till {
         let draft_id = Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
         let (catalog, currency) = (self.catalog()?, enrolled.enrolment.currency);
         let priced =
-            self.check_room().and_then(|()| sell::price(&catalog, currency, &charge.lines, &charge.tender));
+            self.check_room().and_then(|()| sell::price(&catalog, currency, &charge.lines, &charge.tenders));
         let seller =
             Seller { person_id: person.person_id, enrolment: enrolled.enrolment.clone(), now: self.now() };
         // One draft has one name, however it was written.

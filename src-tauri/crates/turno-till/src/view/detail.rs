@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Money, SaleReason, SaleResolution, SaleSummary, SaleVoid, VoidOffer};
+use super::{Money, SaleReason, SaleResolution, SaleSummary, SaleVoid, TenderShare, VoidOffer};
 
 /// The one thing that a cashier wants to know about a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
@@ -136,6 +136,7 @@ pub struct SaleCheckout {
     pub due: Money,
     pub received: Money,
     pub change: Money,
+    pub tenders: Vec<TenderShare>,
 }
 
 /// A sale with everything that is known of it.

@@ -62,6 +62,13 @@ pub enum ProblemCode {
     QuantityInvalid,
     BuyerNameInvalid,
     ReceivedTooLittle,
+    /// None, too many, or two that take what the others leave.
+    TendersInvalid,
+    /// More than is to be paid, which only cash may be. `detail` is what is left, e.g. `PEN 5.96`.
+    TenderTooMuch,
+    OperationNumberInvalid,
+    /// `detail` is the sale that was paid with it.
+    OperationNumberUsed,
     DraftAlreadyRecorded,
     // review
     QuestionChanged,

@@ -59,7 +59,7 @@ pub struct SeatMapRequest {
 #[ts(export)]
 pub struct QuoteRequest {
     pub lines: Vec<Line>,
-    pub tender: Tender,
+    pub tenders: Vec<Tender>,
 }
 
 #[derive(Clone, Debug, Deserialize, TS)]

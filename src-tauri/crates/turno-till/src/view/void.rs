@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Money, ProblemCode};
+use super::{Money, ProblemCode, TenderShare};
 
 /// How far YUPY knows that a sale was voided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -27,6 +27,8 @@ pub enum VoidProgress {
 pub struct VoidOffer {
     /// What was paid: with cash not the price, but what coins can pay.
     pub returned: Money,
+    /// The same by how it was paid: only cash comes out of the drawer.
+    pub parts: Vec<TenderShare>,
     pub limit: Money,
     pub refused: Option<ProblemCode>,
 }
@@ -37,6 +39,7 @@ pub struct VoidOffer {
 pub struct SaleVoid {
     pub progress: VoidProgress,
     pub returned: Money,
+    pub parts: Vec<TenderShare>,
     pub voided_at: String,
     /// From whose drawer, e.g. `S44`.
     pub shift_id: String,

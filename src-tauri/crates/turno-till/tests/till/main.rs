@@ -27,5 +27,6 @@ mod selling;
 mod shift;
 mod sockets;
 mod support;
+mod tenders;
 mod voiding;
 mod world;

@@ -71,7 +71,7 @@ async fn a_sale_is_printed_with_all_its_figures_and_its_number() {
     let (shop, printer) = with_printer().await;
     let mut request = support::charge(&shop.till.open_draft().draft_id, vec![luggage()]);
     request.lines[0].buyer_name = Some("Ángel Peñafiel Ñaña".to_owned());
-    request.tender = Tender::Cash { received: Some("20".to_owned()) };
+    request.tenders = vec![Tender::Cash { received: Some("20".to_owned()) }];
     let id = recorded(shop.till.charge(&request).await.unwrap()).sales[0].external_transaction_id.clone();
     until(&shop, &id, PrintState::Printed).await;
     let paper = printer.lines();

@@ -78,7 +78,7 @@ async fn without_room_a_ticket_is_refused_before_money_is_taken_and_the_status_b
     let shop = shop_on(&disk).await;
     shop.charge(vec![seat("12A")]).await.unwrap();
     disk.becomes(RESERVE_BYTES + LOW_BYTES - 1);
-    let quote = QuoteRequest { lines: vec![seat("12B")], tender: Tender::Cash { received: None } };
+    let quote = QuoteRequest { lines: vec![seat("12B")], tenders: vec![Tender::Cash { received: None }] };
     assert_eq!(shop.till.quote(&quote).unwrap_err().code, ProblemCode::DiskFull, "told with the first line");
     assert_eq!(shop.charge(vec![seat("12B")]).await.unwrap_err().code, ProblemCode::DiskFull);
     assert_eq!(shop.till.recent_sales(None).await.unwrap().items.len(), 1, "nothing was recorded");

@@ -84,8 +84,8 @@ async fn a_checkout_of_several_lines_is_several_sales_under_one_total() {
 async fn figures_come_from_the_till_and_follow_what_was_received() {
     let shop = Shop::open().await;
     let quote = |received: &str| {
-        let tender = Tender::Cash { received: Some(received.to_owned()) };
-        shop.till.quote(&QuoteRequest { lines: vec![luggage()], tender })
+        let tenders = vec![Tender::Cash { received: Some(received.to_owned()) }];
+        shop.till.quote(&QuoteRequest { lines: vec![luggage()], tenders })
     };
     let minor = |money: Option<turno_till::view::Money>| money.map(|money| money.minor);
     for (received, change, missing) in
@@ -131,7 +131,7 @@ async fn what_cannot_be_sold_is_refused_before_anything_is_written() {
         assert_eq!(shop.charge(lines.clone()).await.unwrap_err().code, code, "{lines:?}");
     }
     let mut short = charge(&shop.till.open_draft().draft_id, vec![luggage()]);
-    short.tender = Tender::Cash { received: Some("9.80".to_owned()) };
+    short.tenders = vec![Tender::Cash { received: Some("9.80".to_owned()) }];
     assert_eq!(shop.till.charge(&short).await.unwrap_err().code, ProblemCode::ReceivedTooLittle);
     assert!(shop.till.recent_sales(None).await.unwrap().items.is_empty());
     assert_eq!(
