@@ -51,7 +51,7 @@ async fn sell(till: &Till) -> String {
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: vec![line],
-        tender: Tender::Cash { received: None },
+        tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
     };
     let ChargeOutcome::Recorded { checkout } = till.charge(&charge).await.unwrap() else {

@@ -39,7 +39,7 @@ export class LastSale {
     this.#prints = new Live(async () => {
       const prints = await host.salePrints({ external_transaction_ids: ids });
       // The oldest of each sale comes first, so the newest stays.
-      return [...new Map(prints.map((print) => [print.external_transaction_id, print])).values()];
+      return Object.values(Object.fromEntries(prints.map((print) => [print.external_transaction_id, print])));
     });
   }
 

@@ -4,7 +4,6 @@
  * nobody.
  */
 import type { Appearance } from '../../bindings/Appearance';
-import type { Approval } from '../../bindings/Approval';
 import type { Charge } from '../../bindings/Charge';
 import type { ChargeOutcome } from '../../bindings/ChargeOutcome';
 import type { Checkout } from '../../bindings/Checkout';
@@ -30,15 +29,14 @@ import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
 import { FakeOthers } from './others';
 import { describe, operationsOf, quote } from './pricing';
+import { CASHIER, FakePeople, MANAGER, PINS } from './people';
 import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
 import { FakeShifts } from './shift';
 
-export const CASHIER: Person = { person_id: 'p-caja', name: 'Caja', role: 'cashier' };
-export const MANAGER: Person = { person_id: 'p-encargado', name: 'Encargado', role: 'manager' };
-export const PINS: Record<string, string> = { [CASHIER.person_id]: '314159', [MANAGER.person_id]: '271828' };
+export { CASHIER, MANAGER, PINS };
 
 /** How long YUPY takes, so that every state can be seen on the way. */
 const ANSWER_MS = 900;
@@ -47,8 +45,7 @@ export class FakeTill implements Host {
   #phase: Phase = { phase: 'welcome' };
   #language: Language = 'es';
   #appearance: Appearance = { theme: 'light', text_size: 'normal' };
-  #people: Person[] = [CASHIER, MANAGER];
-  #pins: Record<string, string> = { ...PINS };
+  readonly #people = new FakePeople();
   #practice = false;
   #seller: Person = CASHIER;
   #checkouts = new Map<string, Checkout>();
@@ -93,7 +90,7 @@ export class FakeTill implements Host {
 
   /** A till that is connected and has nobody to unlock it. */
   becomeUnpeopled(): void {
-    this.#people = [];
+    this.#people.clear();
     this.#phase = { phase: 'first_manager' };
     this.#changed();
   }
@@ -137,7 +134,7 @@ export class FakeTill implements Host {
       if (address.includes('nadie')) throw refusal('address_unreachable');
       if (address.includes('portal')) throw refusal('not_yupy');
       if (!enrolment_code.startsWith('TURNO')) throw refusal('enrolment_refused');
-      this.#people = [];
+      this.#people.clear();
       this.#phase = { phase: 'first_manager' };
       this.#relay.learn('online');
       return this.#frame();
@@ -146,19 +143,14 @@ export class FakeTill implements Host {
   createManager: Host['createManager'] = ({ name, pin }) =>
     this.#answer('create_manager', () => {
       if (name.trim() === '' || name.length > 60) throw refusal('name_invalid');
-      this.#checkPin(pin);
-      const person: Person = { person_id: 'p-1', name: name.trim(), role: 'manager' };
-      this.#people = [person];
-      this.#pins = { [person.person_id]: pin };
+      this.#people.first(name, pin);
       this.#phase = this.#locked();
       return this.#frame();
     });
 
   unlock: Host['unlock'] = ({ person_id, pin }) =>
     this.#answer('unlock', () => {
-      const person = this.#people.find((one) => one.person_id === person_id);
-      if (!person || this.#pins[person_id] !== pin) throw refusal('pin_wrong');
-      this.#seller = person;
+      this.#seller = this.#people.verify(person_id, pin);
       this.#phase = this.#atWork();
       return this.#frame();
     });
@@ -172,37 +164,26 @@ export class FakeTill implements Host {
   addPerson: Host['addPerson'] = ({ person_id, name, role, pin, approval }) =>
     this.#answer('add_person', () => {
       if (name.trim() === '') throw refusal('name_invalid');
-      this.#checkPin(pin);
-      this.#approver(approval);
-      if (!this.#people.some((one) => one.person_id === person_id))
-        this.#people = [...this.#people, { person_id, name: name.trim(), role }];
-      this.#pins[person_id] = pin;
+      this.#people.add({ person_id, name: name.trim(), role }, pin, approval);
       return this.#frame();
     });
 
   resetPin: Host['resetPin'] = ({ person_id, pin, approval }) =>
     this.#answer('reset_pin', () => {
-      this.#checkPin(pin);
-      this.#approver(approval);
-      this.#pins[person_id] = pin;
+      this.#people.resetPin(person_id, pin, approval);
       return this.#frame();
     });
 
   retirePerson: Host['retirePerson'] = ({ person_id, approval }) =>
     this.#answer('retire_person', () => {
-      this.#approver(approval);
-      const rest = this.#people.filter((one) => one.person_id !== person_id);
-      if (!rest.some(({ role }) => role === 'manager')) throw refusal('last_manager');
-      this.#people = rest;
+      this.#people.retire(person_id, approval);
       if (this.#seller.person_id === person_id) this.#phase = this.#locked();
       return this.#frame();
     });
 
   changePin: Host['changePin'] = ({ pin, new_pin }) =>
     this.#answer('change_pin', () => {
-      this.#checkPin(new_pin);
-      if (this.#pins[this.#seller.person_id] !== pin) throw refusal('pin_wrong');
-      this.#pins[this.#seller.person_id] = new_pin;
+      this.#people.changePin(this.#seller.person_id, pin, new_pin);
       return this.#frame();
     });
 
@@ -218,7 +199,7 @@ export class FakeTill implements Host {
 
   moveCash: Host['moveCash'] = (request) =>
     this.#answer('move_cash', () => {
-      const report = this.#shifts.move(request, this.#seller, this.#approver(request.approval));
+      const report = this.#shifts.move(request, this.#seller, this.#people.approver(request.approval));
       this.#phase = this.#atWork();
       this.#changed();
       return report;
@@ -226,7 +207,7 @@ export class FakeTill implements Host {
 
   closeShift: Host['closeShift'] = (request) =>
     this.#answer('close_shift', () => {
-      this.#shifts.close(request, this.#seller, this.#approver(request.approval));
+      this.#shifts.close(request, this.#seller, this.#people.approver(request.approval));
       this.#phase = this.#atWork();
       return this.#frame();
     });
@@ -315,7 +296,7 @@ export class FakeTill implements Host {
       );
       if (!review) throw refusal('not_in_review');
       if (review.challenge_id !== challenge_id) throw refusal('question_changed');
-      this.#approve(approval);
+      this.#people.approve(approval);
       if (decision === 'same_sale' && !approval.money) throw refusal('money_handling_required');
       this.#relay.decide(review, decision, MANAGER.name, approval.reason);
       return this.#frame();
@@ -325,21 +306,21 @@ export class FakeTill implements Host {
 
   decideOther: Host['decideOther'] = (request) =>
     this.#answer('decide_other', () => {
-      this.#approve(request);
+      this.#people.approve(request);
       this.others.decide(request, MANAGER.name);
       return null;
     });
 
   takeBackDiscard: Host['takeBackDiscard'] = ({ external_transaction_id, ...approval }) =>
     this.#answer('take_back_discard', () => {
-      this.#approve(approval);
+      this.#people.approve(approval);
       this.#relay.takeBack(this.#relay.find(external_transaction_id));
       return this.#frame();
     });
 
   leaveDiscard: Host['leaveDiscard'] = ({ external_transaction_id, ...approval }) =>
     this.#answer('leave_discard', () => {
-      this.#approve(approval);
+      this.#people.approve(approval);
       this.#relay.leave(this.#relay.find(external_transaction_id));
       return this.#frame();
     });
@@ -350,7 +331,7 @@ export class FakeTill implements Host {
   voidSale: Host['voidSale'] = ({ external_transaction_id, shown_returned_minor, ...approval }) =>
     this.#answer('void_sale', () => {
       const sold = this.#relay.find(external_transaction_id);
-      this.#approve(approval);
+      this.#people.approve(approval);
       const { void_offer } = this.#detail(external_transaction_id);
       if (void_offer.refused) throw refusal(void_offer.refused);
       if (void_offer.returned.minor !== shown_returned_minor) throw refusal('sale_changed');
@@ -367,7 +348,7 @@ export class FakeTill implements Host {
   correctSale: Host['correctSale'] = ({ external_transaction_id, revision, content, ...approval }) =>
     this.#answer('correct_sale', () => {
       const sold = this.#relay.find(external_transaction_id);
-      this.#approve(approval);
+      this.#people.approve(approval);
       if (revision !== sold.corrections.length) throw refusal('sale_changed');
       if (!correctable(sold.summary)) throw refusal('not_correctable');
       this.#relay.correct(sold, { content, at: stamp(), by: MANAGER.name, reason: approval.reason });
@@ -490,13 +471,6 @@ export class FakeTill implements Host {
     return () => this.#listeners.delete(listener);
   };
 
-  #approve({ manager_id, pin, reason }: { manager_id: string; pin: string; reason: string }): void {
-    const manager = this.#people.find((one) => one.person_id === manager_id);
-    if (manager?.role !== 'manager') throw refusal('manager_required');
-    if (this.#pins[manager.person_id] !== pin) throw refusal('pin_wrong');
-    if (reason.trim() === '') throw refusal('reason_required');
-  }
-
   #charge(request: Charge): ChargeOutcome {
     const recorded = this.#checkouts.get(request.draft_id);
     if (recorded) return { outcome: 'recorded', checkout: recorded };
@@ -611,16 +585,12 @@ export class FakeTill implements Host {
         : null,
       practice: this.#practice
         ? {
-            pins: this.#people.map(({ name, role, person_id }) => ({
-              name,
-              role,
-              pin: this.#pins[person_id] ?? '',
-            })),
+            pins: this.#people.practicePins,
             line: this.#relay.line,
           }
         : null,
-      people: enrolled ? this.#people : [],
-      managers: this.#people.filter((person) => person.role === 'manager'),
+      people: enrolled ? this.#people.all : [],
+      managers: this.#people.managers,
     };
   }
 
@@ -629,19 +599,6 @@ export class FakeTill implements Host {
     return shift
       ? { phase: 'selling', person: this.#seller, shift }
       : { phase: 'no_shift', person: this.#seller, last_closing: this.#shifts.last };
-  }
-
-  #checkPin(pin: string): void {
-    if (!/^\d{6,}$/.test(pin) || /^(\d)\1+$/.test(pin) || '01234567890'.includes(pin))
-      throw refusal('pin_weak');
-  }
-
-  #approver(approval: Approval | null): Person | null {
-    if (!approval) return null;
-    const manager = this.#people.find((one) => one.person_id === approval.manager_id);
-    if (!manager || this.#pins[manager.person_id] !== approval.pin) throw refusal('pin_wrong');
-    if (manager.role !== 'manager') throw refusal('manager_required');
-    return manager;
   }
 
   #settings(): Settings {
@@ -663,7 +620,11 @@ export class FakeTill implements Host {
   }
 
   #locked(): Phase {
-    return { phase: 'locked', people: this.#people, last_person_id: this.#people[0]?.person_id ?? null };
+    return {
+      phase: 'locked',
+      people: this.#people.all,
+      last_person_id: this.#people.all[0]?.person_id ?? null,
+    };
   }
 
   #offers(): Offer[] {
