@@ -5,13 +5,14 @@
 use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
-    AddPersonRequest, AnswerPrintRequest, ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest,
-    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DecideOther, DiscardRequest,
-    DraftOpened, ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest,
-    OtherReviews, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob,
-    PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote,
-    QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review,
-    SaleDetail, SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap,
+    AddPersonRequest, AnswerPrintRequest, AuditExported, AuditPage, AuditPageRequest, AuditVerified,
+    ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
+    CreateManagerRequest, Decide, DecideOther, DiscardRequest, DraftOpened, ExportAuditRequest,
+    ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, OtherReviews,
+    PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest,
+    PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest,
+    Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review, SaleDetail,
+    SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap,
     SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings,
     ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
     VoidSaleRequest,
@@ -56,6 +57,9 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         decide,
         other_reviews,
         decide_other,
+        audit_page,
+        verify_audit,
+        export_audit,
         take_back_discard,
         leave_discard,
         sale_detail,
@@ -244,6 +248,22 @@ async fn other_reviews(desk: State<'_, Desk>) -> Answer<OtherReviews> {
 async fn decide_other(desk: State<'_, Desk>, request: DecideOther) -> Answer<()> {
     let _recording = desk.recording().await;
     desk.till().await?.decide_other(&request).await
+}
+
+#[tauri::command]
+async fn audit_page(desk: State<'_, Desk>, request: AuditPageRequest) -> Answer<AuditPage> {
+    desk.till().await?.audit_page(&request).await
+}
+
+#[tauri::command]
+async fn verify_audit(desk: State<'_, Desk>) -> Answer<AuditVerified> {
+    desk.till().await?.verify_audit().await
+}
+
+#[tauri::command]
+async fn export_audit(desk: State<'_, Desk>, request: ExportAuditRequest) -> Answer<AuditExported> {
+    let _recording = desk.recording().await;
+    desk.till().await?.export_audit(&request).await
 }
 
 #[tauri::command]

@@ -3,6 +3,10 @@
  * A refused command rejects with a `Problem`. There is no other way out of the page.
  */
 import type { AddPersonRequest } from '../bindings/AddPersonRequest';
+import type { AuditExported } from '../bindings/AuditExported';
+import type { AuditPage } from '../bindings/AuditPage';
+import type { AuditPageRequest } from '../bindings/AuditPageRequest';
+import type { AuditVerified } from '../bindings/AuditVerified';
 import type { ChangePinRequest } from '../bindings/ChangePinRequest';
 import type { Charge } from '../bindings/Charge';
 import type { ChargeOutcome } from '../bindings/ChargeOutcome';
@@ -14,6 +18,7 @@ import type { Decide } from '../bindings/Decide';
 import type { DecideOther } from '../bindings/DecideOther';
 import type { DiscardRequest } from '../bindings/DiscardRequest';
 import type { DraftOpened } from '../bindings/DraftOpened';
+import type { ExportAuditRequest } from '../bindings/ExportAuditRequest';
 import type { ExportUnsentRequest } from '../bindings/ExportUnsentRequest';
 import type { Frame } from '../bindings/Frame';
 import type { MoveCashRequest } from '../bindings/MoveCashRequest';
@@ -93,6 +98,9 @@ export interface Host {
   decide(request: Decide): Promise<Frame>;
   otherReviews(): Promise<OtherReviews>;
   decideOther(request: DecideOther): Promise<null>;
+  auditPage(request: AuditPageRequest): Promise<AuditPage>;
+  verifyAudit(): Promise<AuditVerified>;
+  exportAudit(request: ExportAuditRequest): Promise<AuditExported>;
   takeBackDiscard(request: DiscardRequest): Promise<Frame>;
   leaveDiscard(request: DiscardRequest): Promise<Frame>;
   saleDetail(request: SaleDetailRequest): Promise<SaleDetail>;

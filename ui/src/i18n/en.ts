@@ -6,6 +6,7 @@ import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
 import { discardEn } from './discard';
+import { auditEn } from './audit';
 import { elsewhereEn } from './elsewhere';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
@@ -246,6 +247,7 @@ export const en: Messages = {
   printing: printingEn,
   discard: discardEn,
   elsewhere: elsewhereEn,
+  audit: auditEn,
   people,
 
   common: {

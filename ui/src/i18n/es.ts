@@ -17,6 +17,7 @@ import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
 import { discardEs } from './discard';
+import { auditEs } from './audit';
 import { elsewhereEs } from './elsewhere';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
@@ -267,6 +268,7 @@ export const es = {
   printing: printingEs,
   discard: discardEs,
   elsewhere: elsewhereEs,
+  audit: auditEs,
   people,
 
   common: {

@@ -34,6 +34,7 @@ use crate::view::{Connection, ConnectionState, Person, Problem, ProblemCode, Sto
 use crate::witness::Witness;
 
 mod amend;
+mod audit;
 mod counter;
 mod elsewhere;
 mod frame;

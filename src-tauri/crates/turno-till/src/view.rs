@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 mod appearance;
+mod audit;
 mod detail;
 mod elsewhere;
 mod handover;
@@ -22,6 +23,7 @@ mod shift;
 mod tender;
 mod void;
 pub use appearance::*;
+pub use audit::*;
 pub use detail::*;
 pub use elsewhere::*;
 pub use handover::*;

@@ -27,6 +27,7 @@ import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
 import { soles } from './amounts';
 import { LAYOUTS, matches, offersOf } from './catalog';
+import { FakeAudit } from './audit';
 import { FakeOthers } from './others';
 import { describe, operationsOf, quote } from './pricing';
 import { CASHIER, FakePeople, MANAGER, PINS } from './people';
@@ -34,6 +35,7 @@ import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
+import { settingsOf } from './settings';
 import { FakeShifts } from './shift';
 
 export { CASHIER, MANAGER, PINS };
@@ -56,6 +58,7 @@ export class FakeTill implements Host {
   readonly #relay: FakeRelay;
   readonly #shifts = new FakeShifts(() => this.#relay.sales);
   readonly others = new FakeOthers();
+  readonly audit = new FakeAudit();
   readonly printer = new FakePrinter(() => this.#changed());
 
   /** How many times each command was called. */
@@ -309,6 +312,14 @@ export class FakeTill implements Host {
       this.#people.approve(request);
       this.others.decide(request, MANAGER.name);
       return null;
+    });
+
+  auditPage: Host['auditPage'] = (request) => this.#answer('audit_page', () => this.audit.page(request));
+  verifyAudit: Host['verifyAudit'] = () => this.#answer('verify_audit', () => this.audit.verify());
+  exportAudit: Host['exportAudit'] = ({ path, approval }) =>
+    this.#answer('export_audit', () => {
+      this.#people.approver(approval);
+      return { path, rows: this.audit.verify().rows };
     });
 
   takeBackDiscard: Host['takeBackDiscard'] = ({ external_transaction_id, ...approval }) =>
@@ -602,21 +613,7 @@ export class FakeTill implements Host {
   }
 
   #settings(): Settings {
-    return {
-      unsent_count: this.#relay.sales.filter(isUnsettled).length,
-      suggested_file: '/media/caja/USB/turno-D03-20261130T150000Z.ventas',
-      backup_folder: '/home/caja/.local/share/turno/live/backups',
-      last_backup_at: this.lastBackupAt,
-      journal_folder: '/media/caja/TARJETA/journal',
-      about: {
-        version: '0.1.0',
-        device_id: 'D03',
-        epoch: 'K7M',
-        company_name: 'Transportes del Sur',
-        address: 'https://yupy.example',
-        data_folder: '/home/caja/.local/share/turno/live',
-      },
-    };
+    return settingsOf(this.#relay.sales.filter(isUnsettled).length, this.lastBackupAt);
   }
 
   #locked(): Phase {

@@ -9,6 +9,9 @@ use turno_protocol::chain::{self, Hash, Link};
 
 use crate::clock::Millis;
 
+mod rows;
+pub use rows::{AuditRow, PAGE, Verified, after, page, verify_next};
+
 /// What happened. The words are stored; they are never renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -79,9 +82,62 @@ pub enum Event {
     OtherTillDecided,
     /// What became of that answer at YUPY.
     OtherTillTold,
+    /// A manager wrote the audit to a file.
+    AuditExported,
 }
 
 impl Event {
+    /// For whoever looks for a kind of them.
+    pub const ALL: [Self; 47] = [
+        Self::Enrolled,
+        Self::PersonCreated,
+        Self::PinReset,
+        Self::PinChanged,
+        Self::PersonRetired,
+        Self::PinRefused,
+        Self::ShiftOpened,
+        Self::CashPaidIn,
+        Self::CashPaidOut,
+        Self::CashRefunded,
+        Self::ShiftClosed,
+        Self::SaleRecorded,
+        Self::SaleAccepted,
+        Self::QuestionAsked,
+        Self::QuestionDecided,
+        Self::DecisionCarriedOver,
+        Self::IdentityCollision,
+        Self::IdentityGuardFired,
+        Self::SaleRecovered,
+        Self::BackupRestored,
+        Self::StoredBodyChanged,
+        Self::TicketNotSaved,
+        Self::SalesExported,
+        Self::SalesImported,
+        Self::SaleImported,
+        Self::SendingPaused,
+        Self::SendingResumed,
+        Self::ClockWrong,
+        Self::Reconciled,
+        Self::SaleMissingAtYupy,
+        Self::PrinterSet,
+        Self::TicketPrintedAgain,
+        Self::PrintAnswered,
+        Self::SaleCorrected,
+        Self::SaleSentAgain,
+        Self::SaleVoided,
+        Self::VoidConfirmed,
+        Self::VoidRetried,
+        Self::DiscardTold,
+        Self::DiscardNotTold,
+        Self::DiscardDisputed,
+        Self::DiscardTakenBack,
+        Self::DiscardLeft,
+        Self::DecidedElsewhere,
+        Self::OtherTillDecided,
+        Self::OtherTillTold,
+        Self::AuditExported,
+    ];
+
     #[must_use]
     pub fn as_word(self) -> &'static str {
         match self {
@@ -131,6 +187,7 @@ impl Event {
             Self::DecidedElsewhere => "decided_elsewhere",
             Self::OtherTillDecided => "other_till_decided",
             Self::OtherTillTold => "other_till_told",
+            Self::AuditExported => "audit_exported",
         }
     }
 }
