@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use serde_json::{Value, json};
+use turno_protocol::chain::AUDIT_HEAD_HEADER;
 use turno_till::transport::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
 
 use crate::chance::Chance;
@@ -360,6 +361,9 @@ impl Plug {
         }
         if let Some(key) = &request.idempotency_key {
             builder = builder.header("idempotency-key", key);
+        }
+        if let Some(head) = &request.audit_head {
+            builder = builder.header(AUDIT_HEAD_HEADER, head);
         }
         if let Some(etag) = &request.if_none_match {
             builder = builder.header("if-none-match", etag);

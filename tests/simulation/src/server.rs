@@ -15,6 +15,7 @@ use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
 use turno_domain::lookalike::Rule;
 use turno_protocol::catalog::CatalogBody;
 use turno_protocol::secret::Secret;
+use turno_server::till_audit::{Agreed, TillAuditError, verify_till_audit};
 use turno_server::{
     Administration, CompanySettings, Config, IntegrationSettings, NewCredential, NewEnrolmentCode, Rights,
     SqliteLedger, SqliteOptions, World, WriterMode, app,
@@ -177,6 +178,17 @@ impl Server {
                 None => return Ok(items),
             }
         }
+    }
+
+    /// Whether a till's audit file agrees with what that till had said of it.
+    pub async fn verify_till_audit(
+        &self,
+        device: &str,
+        file: &[u8],
+    ) -> std::result::Result<Agreed, TillAuditError> {
+        let ledger = self.running().expect("the server is running").ledger;
+        let device = DeviceId::parse(device).expect("a device of the simulation");
+        verify_till_audit(&ledger, &scope().company, &device, file).await
     }
 
     fn running(&self) -> Option<Running> {

@@ -10,7 +10,7 @@ export type AuditVerified = {
  */
 rows: number, 
 /**
- * The hash of the last of them; whoever keeps it can tell a tail that was cut off.
+ * The hash of the last row when all hold; whoever keeps it can tell a tail that was cut off.
  */
 head: string, 
 /**

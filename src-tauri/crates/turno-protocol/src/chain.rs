@@ -42,9 +42,25 @@ pub enum ChainFault {
     Altered,
 }
 
+/// The header in which a till says with each sale how far its own audit has come, as [`Head::to_text`] writes it. Nothing
+/// is answered to it.
+pub const AUDIT_HEAD_HEADER: &str = "turno-audit-head";
+
 impl Head {
     /// Before the first row.
     pub const EMPTY: Head = Head { rows: 0, hash: GENESIS };
+
+    /// `<rows>:<hash>`, for whoever keeps it elsewhere.
+    pub fn to_text(&self) -> String {
+        format!("{}:{}", self.rows, to_hex(&self.hash))
+    }
+
+    /// The head that [`Head::to_text`] wrote; `None` for any other text.
+    pub fn parse(text: &str) -> Option<Head> {
+        let (rows, hash) = text.split_once(':')?;
+        let head = Head { rows: rows.parse().ok()?, hash: from_hex(hash)? };
+        (head.to_text() == text).then_some(head)
+    }
 }
 
 /// The hash of a row: SHA-256 of the 32 bytes of the hash before it, then the row's canonical bytes.
@@ -187,6 +203,17 @@ mod tests {
             &hex.replace('e', "g"),
         ] {
             assert_eq!(from_hex(refused), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_head_survives_being_written_and_nothing_else_is_one() {
+        let head = verify(chain(&["one", "two"])).unwrap();
+        assert_eq!(Head::parse(&head.to_text()), Some(head));
+        let hex = to_hex(&head.hash);
+        for refused in ["", ":", "2", &hex, &format!("+2:{hex}"), &format!("02:{hex}"), &format!("2:{hex}0")]
+        {
+            assert_eq!(Head::parse(refused), None, "{refused}");
         }
     }
 

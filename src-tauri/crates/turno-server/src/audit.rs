@@ -82,6 +82,9 @@ pub struct AuditEntry {
     pub confirmation_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// How far the till's own audit had come when it sent this. Kept here, where the till cannot change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub till_audit_head: Option<String>,
 }
 
 impl AuditEntry {
@@ -103,6 +106,7 @@ impl AuditEntry {
             confirmed_by: None,
             confirmation_reason: None,
             reason: None,
+            till_audit_head: None,
         }
     }
 

@@ -84,6 +84,7 @@ mod serving;
 pub mod settings;
 pub mod sqlite;
 mod throttle;
+pub mod till_audit;
 pub mod tls;
 mod token;
 pub mod transfer;

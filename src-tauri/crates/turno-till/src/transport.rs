@@ -33,6 +33,8 @@ pub struct Request {
     pub path: String,
     pub idempotency_key: Option<String>,
     pub if_none_match: Option<String>,
+    /// How far this till's audit has come, for YUPY to keep.
+    pub audit_head: Option<String>,
     pub body: Option<Vec<u8>>,
 }
 
@@ -44,6 +46,7 @@ impl Request {
             path: path.into(),
             idempotency_key: None,
             if_none_match: None,
+            audit_head: None,
             body: None,
         }
     }

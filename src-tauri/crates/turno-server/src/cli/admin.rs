@@ -20,7 +20,7 @@ use turno_protocol::{catalog::CatalogBody, chain, code::ErrorProfile};
 use turno_server::{
     Administration, CompanySettings, IntegrationSettings, NewCredential, NewEnrolmentCode, PostgresLedger,
     PostgresOptions, Rights, SqliteLedger, SqliteOptions, World, audit::verify_audit, caller::TokenHash,
-    transfer::Summary,
+    till_audit::verify_till_audit, transfer::Summary,
 };
 
 use super::DatabaseUrl;
@@ -76,6 +76,15 @@ enum Task {
     RotateSecret,
     /// Check the hash chain of a company's audit and name the first row that does not hold.
     VerifyAudit { company: String },
+    /// Check a till's audit, as the till wrote it to a file, and that it holds every row that the till had ever said was
+    /// its last one: a tail that was cut off, or an older file, shows.
+    VerifyTillAudit {
+        #[arg(long)]
+        company: String,
+        #[arg(long)]
+        device_id: String,
+        file: PathBuf,
+    },
     /// Make a code with which one till can enrol, and print it.
     EnrolmentCode {
         #[command(flatten)]
@@ -196,6 +205,12 @@ impl Task {
             Self::VerifyAudit { company } => {
                 let head = verify_audit(ledger, &Company::parse(company)?).await?;
                 print(&format!("{} rows hold; the last has hash {}", head.rows, chain::to_hex(&head.hash)))?;
+            }
+            Self::VerifyTillAudit { company, device_id, file } => {
+                let (company, device) = (Company::parse(company)?, DeviceId::parse(device_id)?);
+                let rows = File::open(&file).with_context(|| format!("cannot read {}", file.display()))?;
+                let agreed = verify_till_audit(ledger, &company, &device, BufReader::new(rows)).await?;
+                print(&format!("{} rows hold; {} sales agree with them", agreed.head.rows, agreed.kept))?;
             }
             Self::EnrolmentCode { of, device_id, manager } => {
                 let device = DeviceId::parse(device_id)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension,
     extract::{Path, Request, State, rejection::PathRejection},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use turno_protocol::{
@@ -13,6 +13,7 @@ use turno_protocol::{
         Candidate, ChallengeState, Created, ErrorDetails, ExistingByExternalId, ExistingByKey, FieldFault,
         Identified, PossibleDuplicate, Resolution,
     },
+    chain::{AUDIT_HEAD_HEADER, Head},
     code::ErrorCode,
     operation::Operation,
 };
@@ -40,15 +41,24 @@ pub(super) async fn create<L: Ledger>(
     request: Request,
 ) -> Result<Response, Refusal> {
     gate::admit(&app, &[Right::Create], request, async |caller, request| {
+        let till_audit_head = audit_head(request.headers());
         let (keyed, body) =
             gate::read_keyed(&app, &caller, Operation::CreateTransaction, None, request).await?;
         let sale = read_sale(&body, caller.company.currency);
         let _place = gate::get_in_line(&app, sale.as_ref().ok().and_then(|sale| sale.occurred_at))?;
-        let outcome = app.ledger.create_transaction(caller, CreateRequest { keyed, sale }).await?;
+        let outcome =
+            app.ledger.create_transaction(caller, CreateRequest { keyed, sale, till_audit_head }).await?;
         count(&app.config.metrics, &outcome);
         created(outcome, id)
     })
     .await
+}
+
+/// What a till says of its own audit; whatever is not one head, written as heads are, is not said.
+fn audit_head(headers: &HeaderMap) -> Option<Head> {
+    let mut values = headers.get_all(AUDIT_HEAD_HEADER).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    Head::parse(value.to_str().ok()?)
 }
 
 fn count(metrics: &Metrics, outcome: &CreateOutcome) {

@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 use turno_domain::{ids::YupyTransactionId, lookalike::LookAlike};
-use turno_protocol::body::{ChallengeState, ConfirmationFault, Operational, PreviousConfirmation, State};
+use turno_protocol::{
+    body::{ChallengeState, ConfirmationFault, Operational, PreviousConfirmation, State},
+    chain::Head,
+};
 
 use super::{
     ConfirmationRefused, Desk, IdConflict, KeyConflict, Keyed, Question,
@@ -23,6 +26,8 @@ pub struct CreateRequest {
     pub keyed: Keyed,
     /// Validated beforehand and looked at after the key.
     pub sale: Result<NewSale, Faults>,
+    /// What the till says of its own audit. No content: a retry says it anew.
+    pub till_audit_head: Option<Head>,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +59,7 @@ pub async fn create_transaction<B: Books>(
     desk: &Desk,
     request: CreateRequest,
 ) -> Result<CreateOutcome, B::Error> {
-    let CreateRequest { keyed, sale } = request;
+    let CreateRequest { keyed, sale, till_audit_head } = request;
     // D
     let key_had_expired = match key::look_up(books, desk, &keyed).await? {
         KeyRow::Conflict(conflict) => return Ok(CreateOutcome::KeyConflict(conflict)),
@@ -89,7 +94,7 @@ pub async fn create_transaction<B: Books>(
     match verdict(worth, &candidates) {
         Verdict::Create(confirmed) => {
             // H
-            let stored = store(books, desk, &sale, occurred_at).await?;
+            let stored = store(books, desk, &sale, occurred_at, till_audit_head).await?;
             let confirmed_duplicate_of = close_question(books, desk, &sale, &stored, confirmed).await?;
             key::finish(books, desk, &keyed, 201, &stored.yupy_transaction_id, None).await?;
             Ok(CreateOutcome::Created { sale: stored, confirmed_duplicate_of })
@@ -198,6 +203,7 @@ async fn store<B: Books>(
     desk: &Desk,
     sale: &NewSale,
     occurred_at: Timestamp,
+    till_audit_head: Option<Head>,
 ) -> Result<StoredSale, B::Error> {
     let id = YupyTransactionId::parse(desk.world.new_id("ypt"))
         .expect("a prefix and hexadecimal digits are an id");
@@ -215,7 +221,11 @@ async fn store<B: Books>(
     };
     books.insert_sale(desk.caller.scope_number, &stored).await?;
     let scope = &desk.caller.scope;
-    let entry = AuditEntry::about(AuditEvent::Created, scope, stored.created_at, &stored);
+    let entry = AuditEntry {
+        device_id: till_audit_head.and_then(|_| stored.details.device_id.clone()),
+        till_audit_head: till_audit_head.map(|head| head.to_text()),
+        ..AuditEntry::about(AuditEvent::Created, scope, stored.created_at, &stored)
+    };
     books.append_audit(&scope.company, entry).await?;
     Ok(stored)
 }

@@ -1,5 +1,6 @@
 //! Rows D, E, F and H: one sale for one key and one external id, whatever happens.
 
+use axum::{body::Body, extract::Request};
 use jiff::SignedDuration;
 use serde_json::json;
 use turno_domain::ids::Company;
@@ -201,4 +202,40 @@ async fn what_another_process_revokes_is_refused_within_seconds() {
     server.site.clock.advance(REMEMBERED);
     server.get_as("reader", "/v1/catalog").await.refused(401, "unauthenticated");
     elsewhere.close().await;
+}
+
+#[tokio::test]
+async fn what_a_till_says_of_its_own_audit_is_kept_with_the_sale_and_is_no_part_of_it() {
+    let server = Server::new().await;
+    let hash = "4e".repeat(32);
+    // Each of another amount, so that nothing looks alike.
+    let create = async |key: &str, id: &str, amount: &str, heads: &[&str]| {
+        let mut request = Request::post("/v1/transactions")
+            .header("authorization", "Bearer pos")
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        for head in heads {
+            request = request.header("turno-audit-head", *head);
+        }
+        server
+            .send(request.body(Body::from(sale(id, json!({ "amount": amount })).to_string())).unwrap())
+            .await
+    };
+    let head = format!("17:{hash}");
+    create("k-1", "E-1", "85.50", &[&head]).await.expect(201);
+    // Another one with the retry is neither a conflict nor kept.
+    assert!(create("k-1", "E-1", "85.50", &[&format!("99:{hash}")]).await.expect(200).is_replay());
+    for (number, unusable) in [vec!["17"], vec!["x"], vec![&head, &head]]
+        .into_iter()
+        .zip(1..)
+        .map(|(heads, number)| (number, heads))
+    {
+        create(&format!("k-x{number}"), &format!("E-x{number}"), &format!("{number}7.00"), &unusable)
+            .await
+            .expect(201);
+    }
+    let rows = server.audited("created").await;
+    assert_eq!(rows.len(), 4);
+    assert_eq!((&rows[0]["till_audit_head"], &rows[0]["device_id"]), (&json!(head), &json!("D03")));
+    assert!(rows[1..].iter().all(|row| row.get("till_audit_head").is_none()), "{rows:?}");
 }

@@ -13,6 +13,7 @@ use crate::outbox::Event;
 use crate::random::roll;
 use crate::settle::{self, Context};
 use crate::store::attempts::{self, Finished};
+use crate::store::audit;
 use crate::store::requests::RequestKind;
 use crate::store::{epochs, is_about_the_row, outbox as entries, requests, sales, unreadable};
 use crate::transport::{Failure, Request, Response, Transport};
@@ -91,6 +92,7 @@ fn board(
             || entries::is_carried(db, sequence)?,
         request: Request {
             idempotency_key: Some(request.idempotency_key),
+            audit_head: Some(audit::kept_head(db)?.to_text()),
             ..Request::post(request.path, request.body)
         },
         expected: Expected {

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Value, json};
 use turno_protocol::canonical;
-use turno_protocol::chain::{self, Hash, Link};
+use turno_protocol::chain::{self, Hash, Head, Link};
 
 use crate::clock::Millis;
 
@@ -272,6 +272,15 @@ fn head(conn: &Connection) -> Result<Hash> {
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(hash.unwrap_or(chain::GENESIS))
+}
+
+/// The end of the chain, for YUPY to keep: a tail that is cut off shows against it.
+pub fn kept_head(conn: &Connection) -> Result<Head> {
+    let head = conn
+        .prepare_cached("SELECT audit_id, hash FROM audit ORDER BY audit_id DESC LIMIT 1")?
+        .query_row([], |row| Ok(Head { rows: row.get::<_, u32>(0)?.into(), hash: row.get(1)? }))
+        .optional()?;
+    Ok(head.unwrap_or(Head::EMPTY))
 }
 
 /// The first row, counted from 1, at which the chain breaks; `None` when all rows stand as they were written.

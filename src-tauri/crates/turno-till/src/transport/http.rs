@@ -9,6 +9,7 @@ use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, RETRY_AFTER,
 };
 use reqwest::{Client, Url, redirect, retry};
+use turno_protocol::chain::AUDIT_HEAD_HEADER;
 
 use super::{ANSWER_LIMIT, Failure, Method, Request, Response, Sending, Transport};
 
@@ -111,6 +112,9 @@ impl HttpTransport {
         }
         if let Some(key) = &request.idempotency_key {
             call = call.header(IDEMPOTENCY_KEY, key);
+        }
+        if let Some(head) = &request.audit_head {
+            call = call.header(AUDIT_HEAD_HEADER, head);
         }
         if let Some(etag) = &request.if_none_match {
             call = call.header(IF_NONE_MATCH, etag);
