@@ -303,4 +303,55 @@ mod tests {
         assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]), "{waits:?}");
         assert_eq!(waits[9..], [LOCK_MS, LOCK_MS]);
     }
+
+    /// As cheap as Argon2id gets, so that all of them can be tried. What is shown does not depend on the cost.
+    const CHEAPEST: PinCost = PinCost { memory_kib: 8, passes: 1 };
+    const SALT: &[u8] = b"a salt in a file";
+
+    fn digest(pepper: &str, pin: &str) -> [u8; 32] {
+        let mut digest = [0; 32];
+        argon2(CHEAPEST, pepper).unwrap().hash_password_into(pin.as_bytes(), SALT, &mut digest).unwrap();
+        digest
+    }
+
+    /// What a thief of the database has: salt, cost and hash of a PIN of six digits, and not the pepper. This shows that
+    /// the pepper is part of what is hashed, for every PIN that there is. That 256 random bits cannot be guessed, and that
+    /// Argon2id gives nothing away, is not shown here.
+    #[test]
+    fn all_million_pins_against_a_database_without_its_pepper_give_nothing() {
+        let (pepper, pin) = ("5f".repeat(32), "314159");
+        let stolen = digest(&pepper, pin);
+        assert_eq!(digest(&pepper, pin), stolen, "with the pepper the right PIN is found");
+        const SHARES: u32 = 4;
+        let found: u32 = std::thread::scope(|scope| {
+            let shares: Vec<_> = (0..SHARES)
+                .map(|share| {
+                    scope.spawn(move || {
+                        let tried = (share..1_000_000).step_by(SHARES as usize);
+                        let hits = tried.filter(|guess| digest("", &format!("{guess:06}")) == stolen);
+                        u32::try_from(hits.count()).unwrap()
+                    })
+                })
+                .collect();
+            shares.into_iter().map(|share| share.join().unwrap()).sum()
+        });
+        assert_eq!(found, 0);
+    }
+
+    #[test]
+    fn what_is_stored_at_the_real_cost_is_checked_with_the_pepper_only() {
+        fn hasher(pepper: &str) -> Argon2<'_> {
+            argon2(PinCost::default(), pepper).unwrap()
+        }
+        let pepper = "5f".repeat(32);
+        let stored: argon2::password_hash::phc::PasswordHash =
+            hasher(&pepper).hash_password_with_salt(b"314159", SALT).unwrap();
+        assert!(hasher(&pepper).verify_password(b"314159", &stored).is_ok());
+        for other in [String::new(), "5f".repeat(31), "60".repeat(32)] {
+            for pin in ["314159", "271828", "000000"] {
+                assert!(hasher(&other).verify_password(pin.as_bytes(), &stored).is_err(), "{other} {pin}");
+            }
+        }
+        assert!(!stored.to_string().contains(&pepper), "it is not in the file either");
+    }
 }
