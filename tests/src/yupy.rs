@@ -10,10 +10,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use turno_domain::Currency;
 use turno_domain::ids::{Company, DeviceId, Environment, Integration, Scope};
+use turno_domain::lookalike::{Rule, Signal};
 use turno_protocol::catalog::CatalogBody;
 use turno_protocol::secret::Secret;
 use turno_server::{
-    Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, SqliteLedger,
+    Administration, CompanySettings, Config, IntegrationSettings, NewEnrolmentCode, Rights, SqliteLedger,
 };
 
 /// Stops answering when the value goes.
@@ -41,6 +42,25 @@ impl Yupy {
         yupy.ledger = Some(ledger);
         yupy.offer("EQUIPAJE", "Equipaje extra").await?;
         Ok(yupy)
+    }
+
+    /// Takes in another till, on which managers answer for the others.
+    pub async fn expect_manager(&self, enrolment_code: &str, device: &str) -> Result<()> {
+        let (company, integration) = tills()?;
+        let scope = Scope { company, integration, environment: Environment::parse("test")? };
+        let code = NewEnrolmentCode::with_code(&Secret::new(enrolment_code), scope, DeviceId::parse(device)?)
+            .with_rights(Rights::of_a_managers_till());
+        let ledger = self.ledger.as_ref().context("only a company's server has codes")?;
+        Ok(ledger.put_enrolment_code(code).await?)
+    }
+
+    /// From now on two sales of the same product in the same minutes look alike.
+    pub async fn ask_about_products(&self) -> Result<()> {
+        let (company, integration) = tills()?;
+        let mut settings = IntegrationSettings::new(company, integration);
+        settings.rule = Rule::new(settings.rule.window(), [Signal::Product])?;
+        let ledger = self.ledger.as_ref().context("only a company's server asks")?;
+        Ok(ledger.put_integration(settings).await?)
     }
 
     /// From now on the company sells this product and nothing else.

@@ -10,7 +10,7 @@ use turno_tests::{Machine, Window, Yupy, key};
 
 use crate::steps::{last_sale, next_sale, open_shift, see_accepted};
 
-const CODE: &str = "K7M2P-QX4TD-9HWRA";
+pub const CODE: &str = "K7M2P-QX4TD-9HWRA";
 
 async fn connect(till: &Window, address: &str, code: &str) -> Result<()> {
     if till.look("connect-address").await?.is_none() {
@@ -80,9 +80,9 @@ async fn a_code_that_is_not_known_is_refused() -> Result<()> {
 }
 
 /// Connects, makes the first manager, and opens the shift.
-async fn selling_for(yupy: &Yupy, machine: &Machine) -> Result<Window> {
+pub async fn selling_for(yupy: &Yupy, machine: &Machine, code: &str) -> Result<Window> {
     let till = machine.open(&[]).await?;
-    connect(&till, &yupy.address(), CODE).await?;
+    connect(&till, &yupy.address(), code).await?;
     till.see_focused("manager-name").await?;
     till.screenshot("first-manager").await?;
     for text in ["Jefa de terminal", key::TAB, "804271", key::TAB, "804271", key::ENTER] {
@@ -96,7 +96,7 @@ async fn selling_for(yupy: &Yupy, machine: &Machine) -> Result<Window> {
     Ok(till)
 }
 
-async fn add_to_ticket(till: &Window, product: &str) -> Result<()> {
+pub async fn add_to_ticket(till: &Window, product: &str) -> Result<()> {
     till.keys(product).await?;
     till.keys(key::ENTER).await?;
     till.see("line-0").await?;
@@ -108,7 +108,7 @@ async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
     let machine = Machine::new()?;
     let database = machine.path("yupy.db");
     let yupy = Yupy::start(&database, CODE).await?;
-    let till = selling_for(&yupy, &machine).await?;
+    let till = selling_for(&yupy, &machine, CODE).await?;
     add_to_ticket(&till, "equipaje").await?;
     till.keys(key::F9).await?;
     let sale = next_sale(&till, None).await?;
@@ -136,7 +136,7 @@ async fn a_connected_till_gets_its_first_manager_and_sells() -> Result<()> {
 async fn a_fare_that_vanished_from_the_catalog_is_refused_by_its_name() -> Result<()> {
     let machine = Machine::new()?;
     let yupy = Yupy::start(&machine.path("yupy.db"), CODE).await?;
-    let till = selling_for(&yupy, &machine).await?;
+    let till = selling_for(&yupy, &machine, CODE).await?;
     add_to_ticket(&till, "equipaje").await?;
     yupy.offer("SOBRE", "Sobre certificado").await?;
     till.keys(key::F3).await?;

@@ -5,6 +5,7 @@
 
 mod amend;
 mod connect;
+mod elsewhere;
 mod ledger;
 mod offline;
 mod people;

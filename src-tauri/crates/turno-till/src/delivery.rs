@@ -5,6 +5,7 @@
 //! what is learnt is a person's recorded decision or nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -48,6 +49,8 @@ pub struct Parts {
     pub ear: Ear,
     /// There may be something to tell.
     pub wanted: Arc<Notify>,
+    /// A person wants to be up to date: the next look need not wait for its time.
+    pub look_wanted: Arc<AtomicBool>,
     /// Bumped whenever something on the screen may have changed.
     pub changes: watch::Sender<u64>,
 }
@@ -109,7 +112,8 @@ impl Parts {
 
     /// Looks at questions that wait here: somebody elsewhere may have answered.
     async fn learn(&self, turn: &mut Turn) {
-        if Instant::now() < turn.next_look {
+        let is_wanted = self.look_wanted.swap(false, Ordering::SeqCst);
+        if Instant::now() < turn.next_look && !is_wanted {
             return;
         }
         turn.next_look = Instant::now() + LOOK_EVERY;

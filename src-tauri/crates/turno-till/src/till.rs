@@ -140,6 +140,8 @@ struct Enrolled {
     _reconciler: Task,
     /// There is a decision to tell, or one to learn of.
     delivery_wanted: Arc<Notify>,
+    /// Somebody wants to know now what was decided elsewhere.
+    look_wanted: Arc<AtomicBool>,
     _delivery: Task,
     _fresh_catalog: Task,
     /// There are sales for the journal.

@@ -1,5 +1,7 @@
 //! What waits: the queue, its sending, and the questions for a manager.
 
+use std::sync::atomic::Ordering;
+
 use super::{Till, connection};
 use crate::store::audit::{self, Entry, Event};
 use crate::store::{installation, outbox, summaries};
@@ -28,6 +30,7 @@ impl Till {
         let enrolled = self.enrolled()?;
         enrolled.catalog_wanted.notify_one();
         let sent = enrolled.relay.send_now().await;
+        enrolled.look_wanted.store(true, Ordering::SeqCst);
         enrolled.delivery_wanted.notify_one();
         let counts = self.inner.db.read(outbox::counts).await?;
         Ok(SendReport {

@@ -1,5 +1,6 @@
 //! From an empty folder to a till that a company knows, and a catalog that stays fresh.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -115,6 +116,7 @@ impl Till {
             changes: self.inner.changes.clone(),
         });
         let delivery_wanted = Arc::new(Notify::new());
+        let look_wanted = Arc::new(AtomicBool::new(false));
         let delivery = delivery::run(delivery::Parts {
             db: self.inner.db.clone(),
             transport: Arc::clone(&transport),
@@ -123,6 +125,7 @@ impl Till {
             context: context.clone(),
             ear: relay.ear(),
             wanted: Arc::clone(&delivery_wanted),
+            look_wanted: Arc::clone(&look_wanted),
             changes: self.inner.changes.clone(),
         });
         let reconciling = keep_reconciled(Arc::downgrade(&self.inner), after_outage);
@@ -141,6 +144,7 @@ impl Till {
             reconciling: OneAtATime::default(),
             _reconciler: Task(tokio::spawn(reconciling).abort_handle()),
             delivery_wanted,
+            look_wanted,
             _delivery: Task(tokio::spawn(delivery).abort_handle()),
             _fresh_catalog: Task(tokio::spawn(fresh).abort_handle()),
             journal_wanted: Arc::clone(&journal_wanted),

@@ -84,6 +84,24 @@ async fn a_question_without_a_decision_is_looked_at_now_and_then_and_decides_not
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_sends_now_learns_now_what_was_decided_elsewhere() {
+    let shop = Shop::open().await;
+    let id = asked(&shop).await;
+    shop.look().await;
+    let before = shop.looks();
+    shop.yupy.challenge(said("ch-1", "open", Some("different_sale")));
+    shop.till.send_now().await.unwrap();
+    let soon = std::time::Duration::from_secs(5);
+    let learnt = async {
+        while shop.looks() == before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(soon, learnt).await.unwrap();
+    shop.until(&id, SaleState::Accepted).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_a_question_nothing_is_looked_at() {
     let shop = Shop::open().await;
     shop.till.send_now().await.unwrap();
