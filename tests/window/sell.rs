@@ -5,7 +5,8 @@ use turno_tests::{Machine, key};
 
 use crate::ledger::{audit, transactions};
 use crate::steps::{
-    choose_seat, last_sale, next_sale, open_shift, see_accepted, see_pending, sell_seat, selling, unlock,
+    MANAGER_PIN, choose_seat, last_sale, next_sale, open_shift, see_accepted, see_pending, sell_seat,
+    selling, unlock,
 };
 
 #[tokio::test]
@@ -163,4 +164,45 @@ async fn a_sale_is_paid_by_wallet_and_in_cash() -> Result<()> {
 #[tokio::test]
 async fn a_sale_is_paid_by_wallet_and_in_cash_on_a_small_screen() -> Result<()> {
     split_on(1024, 600).await
+}
+
+/// More than a cashier gives alone: the reason, then the manager's PIN, and the discount with the sale afterwards.
+async fn discount_on(width: u32, height: u32) -> Result<()> {
+    let machine = Machine::with_screen(width, height)?;
+    let till = selling(&machine).await?;
+    choose_seat(&till, "12D", "").await?;
+    till.click("discount").await?;
+    till.see_focused("discount-value").await?;
+    till.keys("15").await?;
+    till.click("discount-reason").await?;
+    till.keys("asiento roto").await?;
+    till.screenshot(&format!("discount-{width}")).await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("received").await?;
+    till.screenshot(&format!("discounted-{width}")).await?;
+    till.keys("100").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("approval-pin").await?;
+    till.screenshot(&format!("discount-approve-{width}")).await?;
+    till.keys(MANAGER_PIN).await?;
+    till.keys(key::ENTER).await?;
+    let sale = next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    till.keys(key::F6).await?;
+    till.click(&format!("sale-open-{sale}")).await?;
+    till.see_text("sale-discount", "asiento roto").await?;
+    till.screenshot(&format!("discount-detail-{width}")).await?;
+    till.kill().await?;
+    assert_eq!(transactions(&machine)?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_discount_beyond_the_limit_takes_a_manager() -> Result<()> {
+    discount_on(1280, 800).await
+}
+
+#[tokio::test]
+async fn a_discount_beyond_the_limit_takes_a_manager_on_a_small_screen() -> Result<()> {
+    discount_on(1024, 600).await
 }

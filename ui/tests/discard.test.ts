@@ -19,10 +19,12 @@ async function openDiscarded(): Promise<Page> {
         quantity: 1,
         buyer_name: 'María Ramos',
         shown_price_minor: 8550,
+        discount: null,
       },
     ],
     tenders: [{ method: 'cash', received: null }],
     look_alikes: 'sell_anyway',
+    approval: null,
   });
   await page.user.keyboard('{F4}');
   await page.user.click(await find(testid.reviewOpen(SECOND)));

@@ -150,10 +150,18 @@ describe('Ventas', () => {
       await till.charge({
         draft_id,
         lines: [
-          { offer_id: 'urban-adult', seat: null, quantity: 1, buyer_name: null, shown_price_minor: 250 },
+          {
+            offer_id: 'urban-adult',
+            seat: null,
+            quantity: 1,
+            buyer_name: null,
+            shown_price_minor: 250,
+            discount: null,
+          },
         ],
         tenders: [{ method: 'cash', received: null }],
         look_alikes: 'ask',
+        approval: null,
       });
     }
     await user.keyboard('{F6}');

@@ -190,9 +190,19 @@ test('the prices sent are those that were shown, and a blank name is no name', a
   await ticket.charge();
   expect(charge.mock.calls[0]?.[0]).toEqual({
     draft_id: 'draft-1',
-    lines: [{ offer_id: '184-2030', seat: '12A', quantity: 1, buyer_name: null, shown_price_minor: 8550 }],
+    lines: [
+      {
+        offer_id: '184-2030',
+        seat: '12A',
+        quantity: 1,
+        buyer_name: null,
+        shown_price_minor: 8550,
+        discount: null,
+      },
+    ],
     tenders: [{ method: 'cash', received: null }],
     look_alikes: 'ask',
+    approval: null,
   });
 });
 

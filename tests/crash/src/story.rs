@@ -381,6 +381,7 @@ pub fn charge(draft_id: &str, lines: Vec<Line>) -> Charge {
         lines,
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
+        approval: None,
     }
 }
 
@@ -392,6 +393,7 @@ pub fn seat(seat: &str) -> Line {
         quantity: 1,
         buyer_name: None,
         shown_price_minor: 8_550,
+        discount: None,
     }
 }
 
@@ -403,6 +405,7 @@ pub fn fare(quantity: u32) -> Line {
         quantity,
         buyer_name: None,
         shown_price_minor: 200,
+        discount: None,
     }
 }
 
@@ -414,6 +417,7 @@ pub fn luggage() -> Line {
         quantity: 1,
         buyer_name: None,
         shown_price_minor: 996,
+        discount: None,
     }
 }
 

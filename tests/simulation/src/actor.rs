@@ -422,6 +422,7 @@ impl Actor {
             lines: self.lines(),
             tenders: vec![Tender::Cash { received: None }],
             look_alikes: LookAlikePolicy::SellAnyway,
+            approval: None,
         })
     }
 
@@ -459,6 +460,7 @@ impl Actor {
             quantity: 1,
             buyer_name: name.clone(),
             shown_price_minor: price,
+            discount: None,
         };
         let ticket = line("departure:184-N", Some(seat), 8_550);
         let fare = line("fare:U7-adulto", None, 200);

@@ -147,12 +147,14 @@ async fn sell(till: &Till, count: usize) -> Result<()> {
         quantity: 1,
         buyer_name: Some(format!("Pasajero {number}")),
         shown_price_minor: 990,
+        discount: None,
     };
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: (0..count).map(line).collect(),
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
+        approval: None,
     };
     match till.charge(&charge).await.map_err(told_no)? {
         ChargeOutcome::Recorded { .. } => Ok(()),

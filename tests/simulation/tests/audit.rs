@@ -26,12 +26,14 @@ async fn sell(till: &Till, quantity: u32) {
         quantity,
         buyer_name: None,
         shown_price_minor: 200,
+        discount: None,
     };
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: vec![line],
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
+        approval: None,
     };
     till.charge(&charge).await.unwrap();
     while !till.pending(None).await.unwrap().items.is_empty() {

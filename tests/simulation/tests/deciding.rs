@@ -47,12 +47,14 @@ async fn sell(till: &Till) -> String {
         quantity: 1,
         buyer_name: Some("María Ramos".to_owned()),
         shown_price_minor: 8_550,
+        discount: None,
     };
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: vec![line],
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
+        approval: None,
     };
     let ChargeOutcome::Recorded { checkout } = till.charge(&charge).await.unwrap() else {
         panic!("a warning that nobody asked for")

@@ -36,12 +36,14 @@ async fn sell(till: &Till, quantity: u32) -> String {
         quantity,
         buyer_name: None,
         shown_price_minor: 200,
+        discount: None,
     };
     let charge = Charge {
         draft_id: till.open_draft().draft_id,
         lines: vec![line],
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::SellAnyway,
+        approval: None,
     };
     let ChargeOutcome::Recorded { checkout } = till.charge(&charge).await.unwrap() else {
         panic!("a warning that nobody asked for")

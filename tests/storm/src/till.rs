@@ -121,6 +121,7 @@ async fn sell(plan: &Plan, till: &Till, chance: &Chance) -> Result<()> {
             lines: if plan.new_ids { vec![fare()] } else { lines(chance) },
             tenders: vec![Tender::Cash { received: None }],
             look_alikes: LookAlikePolicy::SellAnyway,
+            approval: None,
         };
         match till.charge(&charge).await.map_err(told_no)? {
             ChargeOutcome::Recorded { checkout } => {
@@ -142,6 +143,7 @@ fn line(offer: &str, seat: Option<&str>, price: i64, name: Option<String>) -> Li
         quantity: 1,
         buyer_name: name,
         shown_price_minor: price,
+        discount: None,
     }
 }
 

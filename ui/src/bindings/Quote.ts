@@ -26,4 +26,8 @@ tenders: Array<TenderShare>,
 /**
  * Null while less than `due` has been received.
  */
-change: Money | null, missing: Money | null, };
+change: Money | null, missing: Money | null, 
+/**
+ * A discount is beyond what a cashier gives alone.
+ */
+needs_manager: boolean, };

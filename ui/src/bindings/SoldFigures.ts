@@ -16,4 +16,8 @@ attention: Tally,
 /**
  * The same sale as another one.
  */
-discarded: Tally, returned: Tally, net: Tally, };
+discarded: Tally, returned: Tally, 
+/**
+ * Already taken off everything else.
+ */
+discounts: Tally, net: Tally, };

@@ -3,8 +3,11 @@
  * keyboard. Invariant: only *Cobrar* and Enter in a filled-in *Recibido* charge, and afterwards the search field
  * has the keyboard, whatever the network does.
  */
+import type { Approval } from '../bindings/Approval';
+import type { Discount } from '../bindings/Discount';
 import type { LookAlikePolicy } from '../bindings/LookAlikePolicy';
 import type { Offer } from '../bindings/Offer';
+import type { ProblemCode } from '../bindings/ProblemCode';
 import type { Seat } from '../bindings/Seat';
 import type { Host } from '../host/host';
 import { isImplausibleChange } from '../shared/money';
@@ -12,12 +15,15 @@ import { LastSale } from './last-sale.svelte';
 import { OfferSearch } from './offer-search.svelte';
 import { SeatChoice } from './seat-choice.svelte';
 import type { RestMethod, WalletEntry } from './tenders.svelte';
-import { Ticket } from './ticket.svelte';
+import { Ticket, type TicketLine } from './ticket.svelte';
 
 export type Step = 'search' | 'seat' | 'name' | 'received' | 'part';
 
 /** Why Enter in *Recibido* did not charge; the button and its keys still do. */
 export type Hesitation = 'nothing_typed' | 'no_operation' | 'implausible';
+
+/** Refusals after which the PIN is typed again. */
+const OF_THE_PIN: ReadonlySet<ProblemCode> = new Set(['pin_wrong', 'pin_locked', 'manager_required']);
 
 export class Desk {
   readonly search: OfferSearch;
@@ -28,6 +34,9 @@ export class Desk {
   #seats = $state.raw<SeatChoice | null>(null);
   #lastSale = $state.raw<LastSale | null>(null);
   #hesitation = $state<Hesitation | null>(null);
+  #discounting = $state<number | null>(null);
+  // What the cashier had said of look-alikes when the manager was called.
+  #approving = $state<LookAlikePolicy | null>(null);
 
   constructor(host: Host) {
     this.#host = host;
@@ -46,6 +55,38 @@ export class Desk {
   }
   get hesitation(): Hesitation | null {
     return this.#hesitation;
+  }
+
+  /** The line whose discount is being typed. */
+  get discounting(): TicketLine | null {
+    return this.ticket.lines.find(({ key }) => key === this.#discounting) ?? null;
+  }
+  /** A manager is asked for the PIN. */
+  get approving(): boolean {
+    return this.#approving !== null;
+  }
+
+  openDiscount(): void {
+    if (!this.ticket.charging) this.#discounting = this.ticket.selected?.key ?? null;
+  }
+
+  discount(key: number, discount: Discount | null): void {
+    this.ticket.setDiscount(key, discount);
+    this.closeDiscount();
+  }
+
+  closeDiscount(): void {
+    this.#discounting = null;
+    this.goTo('received');
+  }
+
+  async approve(approval: Approval | null): Promise<void> {
+    if (this.#approving && approval) await this.charge(this.#approving, approval);
+  }
+
+  closeApproval(): void {
+    this.#approving = null;
+    this.goTo('received');
   }
 
   goTo(step: Step): void {
@@ -151,9 +192,15 @@ export class Desk {
   }
 
   /** *Cobrar*. */
-  async charge(lookAlikes: LookAlikePolicy = 'ask'): Promise<void> {
+  async charge(lookAlikes: LookAlikePolicy = 'ask', approval: Approval | null = null): Promise<void> {
     this.#hesitation = null;
-    const pressed = await this.ticket.charge(lookAlikes);
+    const pressed = await this.ticket.charge(lookAlikes, approval);
+    const isPin = pressed.result === 'refused' && OF_THE_PIN.has(this.ticket.problem?.code ?? 'internal');
+    if (pressed.result === 'needs_manager') {
+      this.ticket.goBack();
+      this.#approving = lookAlikes;
+    } else if (pressed.result !== 'ignored' && !isPin) this.#approving = null;
+    if (isPin) return;
     if (pressed.result === 'recorded') {
       this.#lastSale = new LastSale(this.#host, pressed.checkout);
       this.#seats = null;

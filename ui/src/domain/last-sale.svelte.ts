@@ -39,7 +39,10 @@ export class LastSale {
     this.#prints = new Live(async () => {
       const prints = await host.salePrints({ external_transaction_ids: ids });
       // The oldest of each sale comes first, so the newest stays.
-      return Object.values(Object.fromEntries(prints.map((print) => [print.external_transaction_id, print])));
+      const newest: Record<string, PrintJob> = {};
+      for (const print of prints)
+        if (print.external_transaction_id) newest[print.external_transaction_id] = print;
+      return Object.values(newest);
     });
   }
 

@@ -4,7 +4,9 @@
  * id changes only after the till said that it recorded the sale or the person threw the ticket away.
  */
 import type { Charge } from '../bindings/Charge';
+import type { Approval } from '../bindings/Approval';
 import type { Checkout } from '../bindings/Checkout';
+import type { Discount } from '../bindings/Discount';
 import type { Line } from '../bindings/Line';
 import type { LookAlike } from '../bindings/LookAlike';
 import type { LookAlikePolicy } from '../bindings/LookAlikePolicy';
@@ -24,11 +26,12 @@ export type TicketLine = {
   readonly seat: Seat | null;
   readonly quantity: number;
   readonly buyerName: string;
+  readonly discount: Discount | null;
 };
 
 /** What the last press came to. Nothing was recorded in any other case than `recorded`. */
 export type Pressed =
-  { result: 'recorded'; checkout: Checkout } | { result: 'asked' | 'refused' | 'ignored' };
+  { result: 'recorded'; checkout: Checkout } | { result: 'asked' | 'needs_manager' | 'refused' | 'ignored' };
 
 /** Refusals that are about how it is paid and not about what is sold. */
 const OF_TENDERS: ReadonlySet<ProblemCode> = new Set([
@@ -101,7 +104,14 @@ export class Ticket {
       if (!seat) this.#change(same.key, { quantity: same.quantity + 1, offer });
       return;
     }
-    const line: TicketLine = { key: this.#nextKey++, offer, seat, quantity: 1, buyerName: '' };
+    const line: TicketLine = {
+      key: this.#nextKey++,
+      offer,
+      seat,
+      quantity: 1,
+      buyerName: '',
+      discount: null,
+    };
     this.#lines = [...this.#lines, line];
     this.#selected = line.key;
     void this.#openDraft().catch(() => undefined);
@@ -138,6 +148,11 @@ export class Ticket {
     this.#change(key, { buyerName });
   }
 
+  setDiscount(key: number, discount: Discount | null): void {
+    if (this.#charging) return;
+    this.#change(key, { discount });
+  }
+
   /** Throws the ticket away; the next one has a draft of its own. */
   clear(): void {
     if (this.#charging) return;
@@ -145,7 +160,7 @@ export class Ticket {
   }
 
   /** One press of *Cobrar*. A press while another is under way is not a press. */
-  async charge(lookAlikes: LookAlikePolicy = 'ask'): Promise<Pressed> {
+  async charge(lookAlikes: LookAlikePolicy = 'ask', approval: Approval | null = null): Promise<Pressed> {
     if (this.#charging || this.isEmpty) return { result: 'ignored' };
     this.#charging = true;
     this.#pressProblem = null;
@@ -157,11 +172,13 @@ export class Ticket {
         this.#pressProblem = blocking;
         return { result: 'refused' };
       }
+      if (this.#quote?.needs_manager && !approval) return { result: 'needs_manager' };
       const request: Charge = {
         draft_id: await this.#openDraft(),
         lines: this.#wireLines(),
         tenders: this.tenders.wire,
         look_alikes: lookAlikes,
+        approval,
       };
       const answer = await this.#host.charge(request);
       if (answer.outcome === 'look_alike') {
@@ -231,12 +248,13 @@ export class Ticket {
   }
 
   #wireLines(): Line[] {
-    return this.#lines.map(({ offer, seat, quantity, buyerName }) => ({
+    return this.#lines.map(({ offer, seat, quantity, buyerName, discount }) => ({
       offer_id: offer.offer_id,
       seat: seat?.seat ?? null,
       quantity,
       buyer_name: buyerName.trim() === '' ? null : buyerName,
       shown_price_minor: (seat?.price ?? offer.price).minor,
+      discount,
     }));
   }
 

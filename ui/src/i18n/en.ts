@@ -10,6 +10,7 @@ import { auditEn } from './audit';
 import { elsewhereEn } from './elsewhere';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
+import { discount } from './discount.en';
 import { tender } from './tender.en';
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
@@ -167,6 +168,7 @@ export const en: Messages = {
     quantity_invalid: () => 'The quantity is not valid.',
     buyer_name_invalid: () => 'A passenger’s name has at most 120 letters and no control characters.',
     received_too_little: () => 'What was received does not cover the total.',
+    discount_invalid: () => 'The discount is not valid: at least S/ 0.10 must be left to pay.',
     tenders_invalid: () => 'Choose what is paid with: up to four payments, and only one for the rest.',
     tender_too_much: (left) =>
       `That is more than is left to pay${left === null ? '' : ` (${left})`}. Only cash gives change.`,
@@ -378,6 +380,7 @@ export const en: Messages = {
   },
 
   tender,
+  discount,
 
   sell: {
     search: 'Search a route, departure or product',
@@ -395,6 +398,7 @@ export const en: Messages = {
       { key: '+ −', what: 'change the quantity' },
       { key: 'F8', what: 'write what was received; again: Yape or Plin' },
       { key: '⇧ F8', what: 'split the payment' },
+      { key: 'Ctrl D', what: 'discount on the line' },
       { key: 'F9', what: 'charge' },
     ],
     emptyTicket: 'Clear',

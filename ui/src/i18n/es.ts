@@ -21,6 +21,7 @@ import { auditEs } from './audit';
 import { elsewhereEs } from './elsewhere';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
+import { discount } from './discount.es';
 import { tender } from './tender.es';
 
 /** A short name for the status bar and what the person can do about it. */
@@ -177,6 +178,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   quantity_invalid: () => 'La cantidad no es válida.',
   buyer_name_invalid: () => 'El nombre del pasajero admite hasta 120 letras y ningún carácter de control.',
   received_too_little: () => 'Lo recibido no alcanza para el total.',
+  discount_invalid: () => 'El descuento no es válido: debe quedar un precio de al menos S/ 0.10.',
   tenders_invalid: () => 'Elija con qué se paga: hasta cuatro pagos, y solo uno por el resto.',
   tender_too_much: (left) =>
     `Es más de lo que falta pagar${left === null ? '' : ` (${left})`}. Solo el efectivo da vuelto.`,
@@ -399,6 +401,7 @@ export const es = {
   },
 
   tender,
+  discount,
 
   sell: {
     search: 'Buscar ruta, salida o producto',
@@ -416,6 +419,7 @@ export const es = {
       { key: '+ −', what: 'cambiar la cantidad' },
       { key: 'F8', what: 'escribir lo recibido; otra vez: Yape o Plin' },
       { key: '⇧ F8', what: 'dividir el pago' },
+      { key: 'Ctrl D', what: 'descuento de la línea' },
       { key: 'F9', what: 'cobrar' },
     ],
     emptyTicket: 'Vaciar',

@@ -25,6 +25,7 @@ export const sale: typeof spanish = {
   },
   happened: {
     recorded: 'Charged and saved on this till',
+    discount_given: 'Sold with a discount',
     recovered: 'Recovered from the journal',
     attempt_cut_off: 'Sent; the program closed before the answer',
     attempt_running: 'Being sent now',

@@ -28,6 +28,7 @@ export const sale = {
   } satisfies Record<SaleVerdict, string>,
   happened: {
     recorded: 'Cobrada y guardada en esta caja',
+    discount_given: 'Se vendió con descuento',
     recovered: 'Recuperada del diario',
     attempt_cut_off: 'Se envió; el programa se cerró antes de la respuesta',
     attempt_running: 'Enviando ahora',

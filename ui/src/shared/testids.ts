@@ -36,6 +36,17 @@ export const testid = {
   paidWith: 'paid-with',
   voidParts: 'void-parts',
 
+  discount: 'discount',
+  discountDialog: 'discount-dialog',
+  discountKind: 'discount-kind',
+  discountValue: 'discount-value',
+  discountReason: 'discount-reason',
+  discountApply: 'discount-apply',
+  discountRemove: 'discount-remove',
+  approveTicket: 'approve-ticket',
+  approveConfirm: 'approve-confirm',
+  saleDiscount: 'sale-discount',
+
   navSell: 'nav-sell',
   navPending: 'nav-pending',
   navReview: 'nav-review',

@@ -15,11 +15,13 @@ use crate::store::attempts::{self, Tried};
 use crate::store::audit::{self, Told};
 use crate::store::requests::RequestRow;
 use crate::store::tenders::TenderRow;
-use crate::store::{outbox as entries, people, print_jobs, requests, resolutions, sales, summaries, voids};
+use crate::store::{
+    discounts, outbox as entries, people, print_jobs, requests, resolutions, sales, summaries, voids,
+};
 use crate::view::{
     Happening, Money, ProblemCode, ResolutionProgress, Role, SaleCheckout, SaleContent, SaleDetail,
-    SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing, TenderShare,
-    TimelineEntry, VoidOffer, VoidProgress,
+    SaleDiscount, SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing,
+    TenderShare, TimelineEntry, VoidOffer, VoidProgress,
 };
 use crate::{resolve, void};
 
@@ -43,6 +45,7 @@ pub fn of(conn: &Connection, external_transaction_id: &str) -> Result<Option<Sal
         resolution: resolution(conn, &row, &sale)?,
         quantity: row.quantity,
         checkout: checkout(conn, &row)?,
+        discount: discount(conn, &row)?,
         sold: content(&first),
         content: content(&newest),
         revision: newest.revision,
@@ -95,6 +98,18 @@ fn resolution(conn: &Connection, row: &sales::SaleRow, sale: &SaleSummary) -> Re
         reason: decided.reason,
         detail: decided.detail,
         take_back_refused: refused,
+    }))
+}
+
+fn discount(conn: &Connection, sale: &sales::SaleRow) -> Result<Option<SaleDiscount>> {
+    let Some(row) = discounts::of_sale(conn, sale.sequence)? else { return Ok(None) };
+    let money = |minor| Money { minor, currency: sale.currency.clone() };
+    let approver = row.approved_by.as_deref().map(|id| people::find(conn, id)).transpose()?.flatten();
+    Ok(Some(SaleDiscount {
+        list: money(row.list_minor),
+        discount: money(row.discount_minor),
+        reason: row.reason,
+        approved_by: approver.map(|person| person.name),
     }))
 }
 
@@ -265,6 +280,7 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
     let mut detail = text("challenge_id");
     let happened = match told.event.as_str() {
         "sale_recorded" => Happening::Recorded,
+        "discount_given" => Happening::DiscountGiven,
         "sale_recovered" => Happening::Recovered,
         "sale_accepted" if is("differs") => Happening::AcceptedEarlier,
         "sale_accepted" => Happening::Accepted,

@@ -11,6 +11,7 @@ pub mod clock;
 mod correct;
 mod delivery;
 mod detail;
+mod discount;
 mod elsewhere;
 pub mod enrol;
 mod guard;

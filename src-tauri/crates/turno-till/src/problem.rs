@@ -125,6 +125,9 @@ fn sentence(code: ProblemCode) -> &'static str {
             "El nombre no es válido: hasta 120 letras, sin caracteres de control."
         }
         ProblemCode::ReceivedTooLittle => "Lo recibido no alcanza.",
+        ProblemCode::DiscountInvalid => {
+            "El descuento no es válido: debe quedar un precio de al menos S/ 0.10."
+        }
         ProblemCode::TendersInvalid => "Elija con qué se paga.",
         ProblemCode::TenderTooMuch => "Es más de lo que falta pagar. Solo el efectivo da vuelto.",
         ProblemCode::OperationNumberInvalid => "Escriba el número de operación: de 4 a 32 letras o números.",

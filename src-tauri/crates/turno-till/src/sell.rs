@@ -17,9 +17,12 @@ use turno_protocol::keys;
 
 use crate::catalog::{Catalog, Offer};
 use crate::clock::{Millis, rfc3339};
+use crate::discount;
 use crate::outbox::{Doubt, QueueReason, State};
 use crate::printing::{self, Sold};
+use crate::review;
 use crate::store::audit::{self, Event};
+use crate::store::discounts::{self, DiscountRow};
 use crate::store::installation::{self, Enrolment};
 use crate::store::outbox::Entry;
 use crate::store::requests::{self, NewRequest, RequestKind};
@@ -28,8 +31,8 @@ use crate::store::tenders::{self, TenderRow};
 use crate::store::{epochs, outbox as entries, shifts, summaries};
 use crate::tender::{self, Means, Payment};
 use crate::view::{
-    self, Charge, ChargeOutcome, Checkout, LookAlike, LookAlikePolicy, OfferKind, Problem, ProblemCode,
-    Quote, QuoteLine, Tender, TenderMethod, TenderShare,
+    self, Charge, ChargeOutcome, Checkout, LookAlike, LookAlikePolicy, OfferKind, Person, Problem,
+    ProblemCode, Quote, QuoteLine, Tender, TenderMethod, TenderShare,
 };
 
 pub const CREATE_PATH: &str = "/v1/transactions";
@@ -48,7 +51,18 @@ pub struct PricedLine {
     quantity: u32,
     buyer_name: Option<String>,
     unit_price: Money,
+    /// What is left after the discount.
     amount: Money,
+    discount: Option<Off>,
+}
+
+/// A discount in figures.
+#[derive(Clone, Debug)]
+struct Off {
+    list: Money,
+    off: Money,
+    /// As typed; checked when it is charged.
+    reason: String,
 }
 
 impl PricedLine {
@@ -127,7 +141,14 @@ fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Proble
     if line.shown_price_minor != unit_price.minor() {
         return Err(Problem::with(ProblemCode::PriceChanged, description()));
     }
-    let amount = acceptable(unit_price.checked_mul(line.quantity))?;
+    let list = acceptable(unit_price.checked_mul(line.quantity))?;
+    let discount = line
+        .discount
+        .as_ref()
+        .map(|typed| discount::off(list, typed).map(|off| Off { list, off, reason: typed.reason.clone() }));
+    let discount = discount.transpose()?;
+    let amount = discount.as_ref().map_or(Some(list), |it| list.checked_sub(it.off));
+    let amount = amount.ok_or(ProblemCode::AmountInvalid)?;
     Ok(PricedLine {
         offer: offer.clone(),
         seat: line.seat.clone(),
@@ -135,6 +156,7 @@ fn price_line(catalog: &Catalog, line: &view::Line) -> Result<PricedLine, Proble
         buyer_name: buyer_name(line.buyer_name.as_deref())?,
         unit_price,
         amount,
+        discount,
     })
 }
 
@@ -157,6 +179,8 @@ fn buyer_name(typed: Option<&str>) -> Result<Option<String>, Problem> {
 fn merge(lines: &mut Vec<PricedLine>, line: PricedLine) -> Result<(), Problem> {
     let same = lines.iter_mut().find(|other| {
         line.seat.is_none()
+            && line.discount.is_none()
+            && other.discount.is_none()
             && other.offer.offer_id == line.offer.offer_id
             && other.buyer_name == line.buyer_name
     });
@@ -184,6 +208,7 @@ impl Priced {
                     description: line.description(),
                     quantity: line.quantity,
                     unit_price: line.unit_price.into(),
+                    discount: line.discount.as_ref().map(|it| it.off.into()),
                     amount: line.amount.into(),
                 })
                 .collect(),
@@ -194,7 +219,15 @@ impl Priced {
             tenders: self.payment.shares.iter().map(|share| quoted(share, cash_due)).collect(),
             change: change.map(Into::into),
             missing: missing.map(Into::into),
+            needs_manager: self.needs_manager(),
         }
+    }
+
+    /// Whether a discount is beyond what a cashier gives alone.
+    #[must_use]
+    pub fn needs_manager(&self) -> bool {
+        let given = self.lines.iter().filter_map(|line| line.discount.as_ref());
+        given.into_iter().any(|it| discount::needs_manager(it.list, it.off))
     }
 
     /// What each line has of each tender.
@@ -217,6 +250,8 @@ fn quoted(share: &tender::Share, cash_due: Money) -> TenderShare {
 #[derive(Clone, Debug)]
 pub struct Seller {
     pub person_id: String,
+    /// The manager whose PIN came with the ticket, if one did.
+    pub approver: Option<Person>,
     pub enrolment: Enrolment,
     pub now: Millis,
 }
@@ -250,6 +285,9 @@ pub fn record(
 ) -> Result<ChargeOutcome, Problem> {
     if priced.lines.is_empty() {
         return Err(ProblemCode::TicketEmpty.into());
+    }
+    if priced.needs_manager() && seller.approver.is_none() {
+        return Err(ProblemCode::ManagerRequired.into());
     }
     let payment = &priced.payment;
     if payment.change.is_none() {
@@ -324,6 +362,7 @@ fn record_line(
     let enrolment = &seller.enrolment;
     // Read here and not remembered: it may have changed since the till was opened.
     let current = epochs::current(conn)?.ok_or(ProblemCode::NotAllowedNow)?;
+    let given = line.discount.as_ref().map(|it| given(it, seller)).transpose()?;
     let sequence = installation::take_sequence(conn)?;
     let number = u64::try_from(sequence).map_err(|_| ProblemCode::Internal)?;
     let id = ExternalTransactionId::compose(&enrolment.device_id, &current.epoch, shift, number);
@@ -365,6 +404,9 @@ fn record_line(
             buyer_name: line.buyer_name.clone(),
         },
     )?;
+    if let Some(given) = &given {
+        discounts::insert(conn, sequence, given)?;
+    }
     let key = keys::create_key(&enrolment.scope, &id, 0);
     let request = NewRequest {
         kind: RequestKind::Create,
@@ -392,7 +434,30 @@ fn record_line(
             }),
         },
     )?;
+    if let Some(given) = given {
+        audit::append(
+            conn,
+            seller.now,
+            &audit::Entry {
+                event: Event::DiscountGiven,
+                person_id: Some(&seller.person_id),
+                external_transaction_id: Some(id.as_str()),
+                data: json!(given),
+            },
+        )?;
+    }
     Ok(sequence)
+}
+
+/// A discount as it is kept. Who approved the ticket approved those of its discounts that needed it.
+fn given(it: &Off, seller: &Seller) -> Result<DiscountRow, Problem> {
+    let approver = seller.approver.as_ref().filter(|_| discount::needs_manager(it.list, it.off));
+    Ok(DiscountRow {
+        list_minor: it.list.minor(),
+        discount_minor: it.off.minor(),
+        reason: review::reason(&it.reason)?,
+        approved_by: approver.map(|manager| manager.person_id.clone()),
+    })
 }
 
 /// How a sale was paid, for YUPY. Of one that was all cash there is no more to say than its method.

@@ -70,12 +70,14 @@ pub struct Sold {
     pub attention: Tally,
     pub discarded: Tally,
     pub returned: Tally,
+    /// What was taken off prices. The other figures are without it.
+    pub discounts: Tally,
 }
 
 impl Sold {
     /// From the sums by the outbox's words.
-    fn of(states: &[(String, Tally)], returned: Tally) -> rusqlite::Result<Self> {
-        let mut sold = Self { returned, ..Self::default() };
+    fn of(states: &[(String, Tally)], returned: Tally, discounts: Tally) -> rusqlite::Result<Self> {
+        let mut sold = Self { returned, discounts, ..Self::default() };
         for (state, tally) in states {
             let part = match state.as_str() {
                 "accepted" => &mut sold.accepted,
@@ -160,7 +162,7 @@ impl Figures {
         let routes = figures::by_route(conn, number)?;
         let name = |code: String| catalog.route_name(&code).map_or(code, str::to_owned);
         Ok(Self {
-            sold: Sold::of(&states, returned)?,
+            sold: Sold::of(&states, returned, figures::discounts(conn, number)?)?,
             drawer: Drawer::of(conn, number, shift.float_minor, currency)?,
             tenders: figures::by_tender(conn, number)?,
             hours: hours(figures::by_hour(conn, number, TILL_OFFSET_MS)?, hour_of_day(shift.opened_at)),

@@ -12,6 +12,7 @@ pub mod audit;
 pub mod catalog;
 pub mod closings;
 pub mod corrections;
+pub mod discounts;
 pub mod elsewhere;
 pub mod epochs;
 pub mod figures;
@@ -36,7 +37,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 13] = [
+const MIGRATIONS: [Migration; 14] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -54,6 +55,7 @@ const MIGRATIONS: [Migration; 13] = [
     Migration { version: 11, name: "handover", sql: include_str!("../migrations/0011_handover.sql") },
     Migration { version: 12, name: "resolutions", sql: include_str!("../migrations/0012_resolutions.sql") },
     Migration { version: 13, name: "tenders", sql: include_str!("../migrations/0013_tenders.sql") },
+    Migration { version: 14, name: "discounts", sql: include_str!("../migrations/0014_discounts.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

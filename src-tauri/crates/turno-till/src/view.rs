@@ -10,6 +10,7 @@ use ts_rs::TS;
 mod appearance;
 mod audit;
 mod detail;
+mod discount;
 mod elsewhere;
 mod handover;
 mod people;
@@ -25,6 +26,7 @@ mod void;
 pub use appearance::*;
 pub use audit::*;
 pub use detail::*;
+pub use discount::*;
 pub use elsewhere::*;
 pub use handover::*;
 pub use people::*;
@@ -364,6 +366,7 @@ pub struct Line {
     pub buyer_name: Option<String>,
     /// The price that the screen showed, in minor units: a catalog that changed meanwhile is refused, not re-priced.
     pub shown_price_minor: i64,
+    pub discount: Option<Discount>,
 }
 
 /// What a ticket costs. All figures come from here, none from the screen.
@@ -383,6 +386,8 @@ pub struct Quote {
     /// Null while less than `due` has been received.
     pub change: Option<Money>,
     pub missing: Option<Money>,
+    /// A discount is beyond what a cashier gives alone.
+    pub needs_manager: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
@@ -391,11 +396,13 @@ pub struct QuoteLine {
     pub description: String,
     pub quantity: u32,
     pub unit_price: Money,
+    /// What was taken off; the amount is what is left.
+    pub discount: Option<Money>,
     pub amount: Money,
 }
 
 /// What pressing *Cobrar* sends. The same draft pressed twice records one sale and gets the same answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
 #[ts(export)]
 pub struct Charge {
@@ -404,6 +411,8 @@ pub struct Charge {
     /// One to four; at most one of them takes what the others leave.
     pub tenders: Vec<Tender>,
     pub look_alikes: LookAlikePolicy,
+    /// Needed for a discount beyond the limit.
+    pub approval: Option<Approval>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -48,5 +48,6 @@ pub fn ticket(number: u32) -> Line {
         quantity: 1,
         buyer_name: Some(format!("María Ramos {number}")),
         shown_price_minor: PRICE_MINOR,
+        discount: None,
     }
 }

@@ -247,7 +247,13 @@ impl Shop {
 
     fn cart(&self, lines: Vec<turno_till::view::Line>, look_alikes: LookAlikePolicy) -> Charge {
         let draft_id = self.till.open_draft().draft_id;
-        Charge { draft_id, lines, tenders: vec![Tender::Cash { received: None }], look_alikes }
+        Charge {
+            draft_id,
+            lines,
+            tenders: vec![Tender::Cash { received: None }],
+            look_alikes,
+            approval: None,
+        }
     }
 
     async fn charge(&self, charge: &Charge) -> Result<f64> {

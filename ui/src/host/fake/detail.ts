@@ -3,6 +3,7 @@ import type { Happening } from '../../bindings/Happening';
 import type { Money } from '../../bindings/Money';
 import type { ProblemCode } from '../../bindings/ProblemCode';
 import type { SaleContent } from '../../bindings/SaleContent';
+import type { SaleDiscount } from '../../bindings/SaleDiscount';
 import type { SaleDetail } from '../../bindings/SaleDetail';
 import type { SaleResolution } from '../../bindings/SaleResolution';
 import type { SaleSummary } from '../../bindings/SaleSummary';
@@ -16,7 +17,11 @@ export const correctable = ({ state, reason }: SaleSummary) =>
   state === 'needs_attention' && (reason === 'validation_failed' || reason === 'refused');
 
 /** `tenders`: how its ticket was paid, as far as anybody remembers. */
-export function detailOf(sold: Sold, tenders: TenderShare[] | null): SaleDetail {
+export function detailOf(
+  sold: Sold,
+  tenders: TenderShare[] | null,
+  discount: SaleDiscount | null,
+): SaleDetail {
   const { summary, corrections, offer, given } = sold;
   const paidIn = tenders ?? [inCash(soles(summary.amount.minor - (summary.amount.minor % 10)))];
   const due = soles(paidIn.reduce((sum, { amount }) => sum + amount.minor, 0));
@@ -66,6 +71,7 @@ export function detailOf(sold: Sold, tenders: TenderShare[] | null): SaleDetail 
       change: soles(0),
       tenders: paidIn,
     },
+    discount,
     sold: first,
     content: corrections.at(-1)?.content ?? first,
     revision: corrections.length,

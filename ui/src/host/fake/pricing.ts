@@ -1,4 +1,5 @@
 /** What a ticket of the in-memory till costs. */
+import type { Discount } from '../../bindings/Discount';
 import type { Line } from '../../bindings/Line';
 import type { Offer } from '../../bindings/Offer';
 import type { Quote } from '../../bindings/Quote';
@@ -14,19 +15,35 @@ export function quote({ lines, tenders }: QuoteRequest, find: (offerId: string) 
   const quoted = lines.map((line) => {
     const offer = find(line.offer_id);
     if (offer.price.minor !== line.shown_price_minor) throw refusal('price_changed');
+    const list = offer.price.minor * line.quantity;
+    const off = line.discount ? discountOf(list, line.discount) : null;
     return {
       description: describe(offer, line),
       quantity: line.quantity,
       unit_price: offer.price,
-      amount: soles(offer.price.minor * line.quantity),
+      discount: off === null ? null : soles(off),
+      amount: soles(list - (off ?? 0)),
     };
   });
   const total = quoted.reduce((sum, line) => sum + line.amount.minor, 0);
-  return { lines: quoted, total: soles(total), ...divided(total, tenders) };
+  // A tenth is a cashier's.
+  const needs_manager = quoted.some(
+    ({ discount, amount }) => discount !== null && discount.minor * 9 > amount.minor,
+  );
+  return { lines: quoted, total: soles(total), needs_manager, ...divided(total, tenders) };
+}
+
+/** What is taken off a price; a percentage is cut off to the céntimo. */
+function discountOf(list: number, { kind, value }: Discount): number {
+  const typed = parseTyped(value);
+  if (typed === null) throw refusal('discount_invalid');
+  const off = kind === 'amount' ? typed : (list * typed - ((list * typed) % 10_000)) / 10_000;
+  if (off < 1 || list - off < 10) throw refusal('discount_invalid');
+  return off;
 }
 
 /** What each tender pays; near enough to the till, which has the exact rules. */
-function divided(total: number, tenders: Tender[]): Omit<Quote, 'lines' | 'total'> {
+function divided(total: number, tenders: Tender[]): Omit<Quote, 'lines' | 'total' | 'needs_manager'> {
   let left = total;
   const shares: TenderShare[] = [];
   const byWallet = (tender: Tender & { method: 'wallet' }, minor: number) => {

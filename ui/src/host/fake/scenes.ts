@@ -82,9 +82,12 @@ async function charge(
   const { draft_id } = await till.openDraft();
   const request: Charge = {
     draft_id,
-    lines: [{ offer_id: offerId, seat, quantity: 1, buyer_name: buyer, shown_price_minor: minor }],
+    lines: [
+      { offer_id: offerId, seat, quantity: 1, buyer_name: buyer, shown_price_minor: minor, discount: null },
+    ],
     tenders: [{ method: 'cash', received: null }],
     look_alikes: policy,
+    approval: null,
   };
   await till.charge(request);
 }

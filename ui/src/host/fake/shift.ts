@@ -202,6 +202,7 @@ export class FakeShifts {
         attention: inState('in_review', 'needs_attention', 'on_hold'),
         discarded: inState('discarded'),
         returned: tally([]),
+        discounts: tally([]),
         net,
       },
       drawer: {

@@ -18,8 +18,10 @@ import type { Offer } from '../../bindings/Offer';
 import type { Person } from '../../bindings/Person';
 import type { Phase } from '../../bindings/Phase';
 import type { Problem } from '../../bindings/Problem';
+import type { QuoteLine } from '../../bindings/QuoteLine';
 import type { Reconciliation } from '../../bindings/Reconciliation';
 import type { Review } from '../../bindings/Review';
+import type { SaleDiscount } from '../../bindings/SaleDiscount';
 import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SeatMap } from '../../bindings/SeatMap';
 import type { SeatSold } from '../../bindings/SeatSold';
@@ -51,6 +53,7 @@ export class FakeTill implements Host {
   #practice = false;
   #seller: Person = CASHIER;
   #checkouts = new Map<string, Checkout>();
+  readonly #discounts = new Map<string, SaleDiscount>();
   readonly #operations = new Map<string, string>();
   #drafts = 0;
   readonly #listeners = new Set<() => void>();
@@ -489,11 +492,17 @@ export class FakeTill implements Host {
     if (!shift) throw refusal('shift_required');
     const quoted = quote(request, (id) => this.#offer(id));
     if (quoted.missing || !quoted.change) throw refusal('received_too_little');
+    const approver = this.#people.approver(request.approval);
+    if (quoted.needs_manager && !approver) throw refusal('manager_required');
+    if (request.lines.some(({ discount }) => discount?.reason.trim() === ''))
+      throw refusal('reason_required');
     const operations = operationsOf(request.tenders, this.#operations);
     const warnings = request.look_alikes === 'ask' ? this.#lookAlikes(request.lines) : [];
     if (warnings.length > 0) return { outcome: 'look_alike', warnings };
 
-    const sales = request.lines.map((line) => this.#record(line, shift.shift_id));
+    const sales = request.lines.map((line, at) =>
+      this.#record(line, shift.shift_id, quoted.lines[at], approver),
+    );
     for (const operation of operations)
       this.#operations.set(operation, sales[0]?.external_transaction_id ?? '');
     const checkout: Checkout = {
@@ -515,10 +524,14 @@ export class FakeTill implements Host {
 
   #detail(id: string) {
     const of = (checkout: Checkout) => checkout.sales.some((sale) => sale.external_transaction_id === id);
-    return detailOf(this.#relay.find(id), [...this.#checkouts.values()].find(of)?.tenders ?? null);
+    return detailOf(
+      this.#relay.find(id),
+      [...this.#checkouts.values()].find(of)?.tenders ?? null,
+      this.#discounts.get(id) ?? null,
+    );
   }
 
-  #record(line: Line, shiftId: string): SaleSummary {
+  #record(line: Line, shiftId: string, priced: QuoteLine | undefined, approver: Person | null): SaleSummary {
     const offer = this.#offer(line.offer_id);
     const sequence = this.#relay.sales.length + 1;
     const summary: SaleSummary = {
@@ -529,7 +542,7 @@ export class FakeTill implements Host {
       route: offer.route,
       seat: line.seat,
       buyer_name: line.buyer_name,
-      amount: soles(offer.price.minor * line.quantity),
+      amount: priced?.amount ?? offer.price,
       occurred_at: stamp(),
       seller: this.#seller.name,
       state: 'queued',
@@ -544,6 +557,13 @@ export class FakeTill implements Host {
       resolution: null,
       origin_device_id: null,
     };
+    if (line.discount && priced?.discount)
+      this.#discounts.set(summary.external_transaction_id, {
+        list: soles(summary.amount.minor + priced.discount.minor),
+        discount: priced.discount,
+        reason: line.discount.reason,
+        approved_by: approver?.name ?? null,
+      });
     this.#relay.queue(summary, offer);
     this.printer.sold(summary);
     return summary;

@@ -8,6 +8,7 @@ use turno_domain::ids::Scope;
 use crate::clock::Millis;
 use crate::outbox::{Doubt, QueueReason, State};
 use crate::store::audit::{self, Event};
+use crate::store::discounts::{self, DiscountRow};
 use crate::store::outbox::{self as entries, Entry};
 use crate::store::requests::{self, NewRequest, RequestKind};
 use crate::store::sales::{self, CheckoutRow, SaleRow};
@@ -22,7 +23,7 @@ pub struct Ticket {
     /// Whose sales these are: a medium may have been in another company's till.
     scope: Scope,
     shift: OpenedShift,
-    /// Who opened the shift and who sold.
+    /// Who opened the shift, who sold, and who approved.
     people: Vec<Person>,
     checkout: CheckoutRow,
     /// How it was paid, when it was not all cash.
@@ -39,6 +40,8 @@ struct Sold {
     path: String,
     /// JSON, byte for byte as it is sent.
     body: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    discount: Option<DiscountRow>,
 }
 
 /// Tickets that were sold behind this sequence, the oldest first.
@@ -52,18 +55,20 @@ impl Ticket {
     fn read(conn: &Connection, scope: &Scope, draft_id: &str) -> Result<Self> {
         let checkout = sales::checkout(conn, draft_id)?;
         let shift = shifts::opened(conn, checkout.shift_number)?;
+        let sold = sales::of_checkout(conn, draft_id)?.into_iter().map(|sale| {
+            let request = requests::first_request(conn, sale.sequence)?;
+            let body = String::from_utf8(request.body).map_err(|_| unreadable("requests.body", "?"))?;
+            let discount = discounts::of_sale(conn, sale.sequence)?;
+            Ok(Sold { sale, idempotency_key: request.idempotency_key, path: request.path, body, discount })
+        });
+        let sales = sold.collect::<Result<Vec<_>>>()?;
         let mut people = Vec::new();
-        for id in [&shift.opened_by, &checkout.seller] {
+        let approvers = sales.iter().filter_map(|sold| sold.discount.as_ref()?.approved_by.as_ref());
+        for id in [&shift.opened_by, &checkout.seller].into_iter().chain(approvers) {
             if people.iter().all(|known: &Person| known.person_id != *id) {
                 people.push(people::find(conn, id)?.ok_or_else(|| unreadable("person_id", id))?);
             }
         }
-        let sold = sales::of_checkout(conn, draft_id)?.into_iter().map(|sale| {
-            let request = requests::first_request(conn, sale.sequence)?;
-            let body = String::from_utf8(request.body).map_err(|_| unreadable("requests.body", "?"))?;
-            Ok(Sold { sale, idempotency_key: request.idempotency_key, path: request.path, body })
-        });
-        let sales = sold.collect::<Result<Vec<_>>>()?;
         let tenders = tenders::rows(conn, draft_id)?;
         Ok(Self { scope: scope.clone(), shift, people, checkout, tenders, sales })
     }
@@ -107,6 +112,9 @@ impl Ticket {
             Some(_) => installation::take_sequence(conn)?,
         };
         sales::insert(conn, &SaleRow { sequence, ..sold.sale.clone() })?;
+        if let Some(discount) = &sold.discount {
+            discounts::insert(conn, sequence, discount)?;
+        }
         installation::numbers_were_given(conn, sequence, self.shift.shift_number)?;
         let request = NewRequest {
             kind: RequestKind::Create,

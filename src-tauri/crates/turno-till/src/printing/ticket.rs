@@ -6,6 +6,7 @@ use turno_domain::{Currency, Money};
 use turno_print::{Block, Document, Style};
 
 use crate::clock::{Millis, rfc3339};
+use crate::store::discounts::{self, DiscountRow};
 use crate::store::installation::Enrolment;
 use crate::store::sales::{self, CheckoutRow, SaleRow};
 use crate::store::summaries;
@@ -23,6 +24,7 @@ pub struct Facts {
     pub sale: SaleRow,
     pub checkout: CheckoutRow,
     pub tenders: Vec<TenderRow>,
+    pub discount: Option<DiscountRow>,
     /// Sales of the same checkout, this one included.
     pub sales_in_checkout: usize,
     pub summary: SaleSummary,
@@ -44,6 +46,7 @@ pub fn facts(
         device_id: enrolment.device_id.as_str().to_owned(),
         checkout: sales::checkout(conn, draft_id)?,
         tenders: tenders::of_checkout(conn, draft_id)?,
+        discount: discounts::of_sale(conn, sale.sequence)?,
         sales_in_checkout: sales::of_checkout(conn, draft_id)?.len(),
         summary: summaries::by_sequence(conn, sale.sequence)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
         sale: sale.clone(),
@@ -101,8 +104,13 @@ fn money(paper: &mut Document, facts: &Facts) {
     let Facts { sale, checkout, .. } = facts;
     let amount = |minor: i64| soles(minor, &sale.currency);
     if sale.quantity > 1 {
-        let unit = sale.amount_minor / i64::from(sale.quantity);
+        let list = facts.discount.as_ref().map_or(sale.amount_minor, |given| given.list_minor);
+        let unit = list / i64::from(sale.quantity);
         paper.columns(Style::PLAIN, format!("{} x {}", sale.quantity, amount(unit)), "");
+    }
+    if let Some(given) = &facts.discount {
+        paper.columns(Style::PLAIN, "Precio de lista", amount(given.list_minor));
+        paper.columns(Style::PLAIN, "Descuento", format!("-{}", amount(given.discount_minor)));
     }
     paper.columns(Style::PLAIN, "Precio", amount(sale.amount_minor));
     if facts.sales_in_checkout > 1 {

@@ -76,6 +76,7 @@ pub fn close(
         pay_outs_minor: figures.drawer.pay_outs,
         refunds_minor: figures.drawer.refunds,
         returned: figures.sold.returned,
+        discounts: figures.sold.discounts,
         expected_minor: expected,
         counted_minor: counted,
     };

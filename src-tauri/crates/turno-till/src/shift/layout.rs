@@ -93,6 +93,10 @@ fn sold(page: &mut Page, report: &ShiftReport) {
     ] {
         page.row(&format!("{name} {}", tally.count), &amount(&tally.amount));
     }
+    if figures.discounts.count > 0 {
+        let name = format!("Descuentos {}", figures.discounts.count);
+        page.row(&name, &less(&figures.discounts.amount));
+    }
 }
 
 fn drawer(page: &mut Page, report: &ShiftReport) {

@@ -52,6 +52,7 @@ impl Purse {
             attention: self.tally(sold.attention),
             discarded: self.tally(sold.discarded),
             returned: self.tally(sold.returned),
+            discounts: self.tally(sold.discounts),
             net: self.tally(sold.net()?),
         })
     }
@@ -138,7 +139,7 @@ fn z_report(
     purse: Purse,
 ) -> rusqlite::Result<ShiftReport> {
     let tallies = |kind| closings::tallies(conn, closing.z_number, kind);
-    let sold = Sold::of(&tallies(TallyKind::State)?, closing.returned)?;
+    let sold = Sold::of(&tallies(TallyKind::State)?, closing.returned, closing.discounts)?;
     let drawer = Drawer {
         float: closing.float_minor,
         sales: closing.cash_sales_minor,
@@ -262,7 +263,7 @@ fn past_shift(
     let net = match &closing {
         Some(row) => {
             let states = closings::tallies(conn, row.z_number, TallyKind::State)?;
-            Some(purse.money(Sold::of(&states, row.returned)?.net()?.minor))
+            Some(purse.money(Sold::of(&states, row.returned, row.discounts)?.net()?.minor))
         }
         None => None,
     };

@@ -27,6 +27,7 @@ pub enum Event {
     CashRefunded,
     ShiftClosed,
     SaleRecorded,
+    DiscountGiven,
     SaleAccepted,
     QuestionAsked,
     QuestionDecided,
@@ -88,7 +89,7 @@ pub enum Event {
 
 impl Event {
     /// For whoever looks for a kind of them.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 48] = [
         Self::Enrolled,
         Self::PersonCreated,
         Self::PinReset,
@@ -101,6 +102,7 @@ impl Event {
         Self::CashRefunded,
         Self::ShiftClosed,
         Self::SaleRecorded,
+        Self::DiscountGiven,
         Self::SaleAccepted,
         Self::QuestionAsked,
         Self::QuestionDecided,
@@ -153,6 +155,7 @@ impl Event {
             Self::CashRefunded => "cash_refunded",
             Self::ShiftClosed => "shift_closed",
             Self::SaleRecorded => "sale_recorded",
+            Self::DiscountGiven => "discount_given",
             Self::SaleAccepted => "sale_accepted",
             Self::QuestionAsked => "question_asked",
             Self::QuestionDecided => "question_decided",

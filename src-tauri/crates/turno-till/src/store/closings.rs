@@ -38,13 +38,14 @@ pub struct ClosingRow {
     pub pay_outs_minor: i64,
     pub refunds_minor: i64,
     pub returned: Tally,
+    pub discounts: Tally,
     pub expected_minor: i64,
     pub counted_minor: i64,
 }
 
 const COLUMNS: &str = "z_number, shift_number, closed_by, closed_at_ms, approved_by, reason, last_sequence,
     float_minor, cash_sales_minor, rounding_minor, pay_ins_minor, pay_outs_minor, refunds_minor, returned_count,
-    returned_minor, expected_minor, counted_minor";
+    returned_minor, expected_minor, counted_minor, discounts_count, discounts_minor";
 
 fn read(row: &Row<'_>) -> Result<ClosingRow> {
     Ok(ClosingRow {
@@ -64,6 +65,7 @@ fn read(row: &Row<'_>) -> Result<ClosingRow> {
         returned: Tally { count: row.get(13)?, minor: row.get(14)? },
         expected_minor: row.get(15)?,
         counted_minor: row.get(16)?,
+        discounts: Tally { count: row.get(17)?, minor: row.get(18)? },
     })
 }
 
@@ -75,8 +77,9 @@ pub fn insert(conn: &Connection, row: &ClosingRow) -> Result<()> {
     conn.execute(
         "INSERT INTO closings (z_number, shift_number, closed_by, closed_at_ms, approved_by, reason, last_sequence,
                                float_minor, cash_sales_minor, rounding_minor, pay_ins_minor, pay_outs_minor,
-                               refunds_minor, returned_count, returned_minor, expected_minor, counted_minor)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                               refunds_minor, returned_count, returned_minor, expected_minor, counted_minor,
+                               discounts_count, discounts_minor)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         params![
             row.z_number,
             row.shift_number,
@@ -95,6 +98,8 @@ pub fn insert(conn: &Connection, row: &ClosingRow) -> Result<()> {
             row.returned.minor,
             row.expected_minor,
             row.counted_minor,
+            row.discounts.count,
+            row.discounts.minor,
         ],
     )?;
     Ok(())

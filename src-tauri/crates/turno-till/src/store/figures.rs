@@ -40,6 +40,16 @@ pub fn returned(conn: &Connection, shift: u32) -> Result<Tally> {
     .query_row([shift], |row| Ok(Tally { count: row.get(0)?, minor: row.get(1)? }))
 }
 
+/// Sales of a shift that were sold below their price, and by how much.
+pub fn discounts(conn: &Connection, shift: u32) -> Result<Tally> {
+    conn.prepare_cached(
+        "SELECT count(*), coalesce(sum(discount_minor), 0)
+         FROM sales JOIN outbox USING (sequence) JOIN sale_discounts USING (sequence)
+         WHERE shift_number = ?1 AND state NOT IN ('discarded', 'withdrawn')",
+    )?
+    .query_row([shift], |row| Ok(Tally { count: row.get(0)?, minor: row.get(1)? }))
+}
+
 /// By how the customers paid. A sale that was paid in two ways is counted in both, with its part of each.
 pub fn by_tender(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
     shares(

@@ -194,10 +194,15 @@ impl Till {
         let (person, enrolled) = (self.unlocked()?, self.enrolled()?);
         let draft_id = Uuid::parse_str(&charge.draft_id).map_err(|_| ProblemCode::NotFound)?;
         let (catalog, currency) = (self.catalog()?, enrolled.enrolment.currency);
+        let approver = self.approver(charge.approval.as_ref()).await?;
         let priced =
             self.check_room().and_then(|()| sell::price(&catalog, currency, &charge.lines, &charge.tenders));
-        let seller =
-            Seller { person_id: person.person_id, enrolment: enrolled.enrolment.clone(), now: self.now() };
+        let seller = Seller {
+            person_id: person.person_id,
+            approver,
+            enrolment: enrolled.enrolment.clone(),
+            now: self.now(),
+        };
         // One draft has one name, however it was written.
         let charge = Charge { draft_id: draft_id.to_string(), ..charge.clone() };
         let (again, what) = (seller.clone(), charge.clone());

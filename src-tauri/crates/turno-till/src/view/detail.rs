@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Money, SaleReason, SaleResolution, SaleSummary, SaleVoid, TenderShare, VoidOffer};
+use super::{Money, SaleDiscount, SaleReason, SaleResolution, SaleSummary, SaleVoid, TenderShare, VoidOffer};
 
 /// The one thing that a cashier wants to know about a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
@@ -55,6 +55,7 @@ pub struct SaleContent {
 #[ts(export)]
 pub enum Happening {
     Recorded,
+    DiscountGiven,
     /// Put back from the journal.
     Recovered,
     /// An attempt of which nobody knows how it ended: the program stopped.
@@ -148,6 +149,7 @@ pub struct SaleDetail {
     pub quantity: u32,
     /// Null for a sale that another till made: its ticket stayed there.
     pub checkout: Option<SaleCheckout>,
+    pub discount: Option<SaleDiscount>,
     /// As it was recorded at the sale; on the customer's ticket for ever.
     pub sold: SaleContent,
     /// As YUPY is told it: the newest correction.

@@ -62,6 +62,8 @@ pub enum ProblemCode {
     QuantityInvalid,
     BuyerNameInvalid,
     ReceivedTooLittle,
+    /// None, more than the price, or no number.
+    DiscountInvalid,
     /// None, too many, or two that take what the others leave.
     TendersInvalid,
     /// More than is to be paid, which only cash may be. `detail` is what is left, e.g. `PEN 5.96`.

@@ -1,5 +1,7 @@
 //! The cashier's shift on the screen: figures at any time, the closing, and shifts that are past.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -36,6 +38,8 @@ pub struct SoldFigures {
     /// The same sale as another one.
     pub discarded: Tally,
     pub returned: Tally,
+    /// Already taken off everything else.
+    pub discounts: Tally,
     pub net: Tally,
 }
 
@@ -197,6 +201,13 @@ pub struct SavedReport {
 pub struct Approval {
     pub manager_id: String,
     pub pin: String,
+}
+
+/// Without the PIN, which is to be in no log.
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approval").field("manager_id", &self.manager_id).finish_non_exhaustive()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, TS)]

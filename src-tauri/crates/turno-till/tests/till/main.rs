@@ -10,6 +10,7 @@ mod correct;
 mod crash;
 mod damage;
 mod detail;
+mod discounts;
 mod elsewhere;
 mod enrolment;
 mod epochs;

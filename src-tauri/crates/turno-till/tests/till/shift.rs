@@ -46,6 +46,12 @@ async fn exact(till: &Till, shift_id: &str) -> CloseShiftRequest {
     }
 }
 
+/// Closes the open shift with what should be there.
+pub async fn close_exactly(shop: &Shop) {
+    let request = exact(&shop.till, "S1").await;
+    shop.till.close_shift(&request).await.unwrap();
+}
+
 fn movement(till: &Till, direction: CashDirection, amount: &str) -> MoveCashRequest {
     MoveCashRequest {
         draft_id: till.open_draft().draft_id,

@@ -502,6 +502,7 @@ pub fn charge(draft_id: &str, lines: Vec<Line>) -> Charge {
         lines,
         tenders: vec![Tender::Cash { received: None }],
         look_alikes: LookAlikePolicy::Ask,
+        approval: None,
     }
 }
 
@@ -513,6 +514,7 @@ pub fn seat(seat: &str) -> Line {
         quantity: 1,
         buyer_name: None,
         shown_price_minor,
+        discount: None,
     }
 }
 
@@ -523,6 +525,7 @@ pub fn fare(quantity: u32) -> Line {
         quantity,
         buyer_name: None,
         shown_price_minor: 200,
+        discount: None,
     }
 }
 
@@ -533,6 +536,7 @@ pub fn luggage() -> Line {
         quantity: 1,
         buyer_name: None,
         shown_price_minor: 996,
+        discount: None,
     }
 }
 

@@ -220,9 +220,11 @@ pub fn kind_of(event: Event) -> AuditKind {
         | Event::DecidedElsewhere
         | Event::OtherTillDecided
         | Event::OtherTillTold => AuditKind::Questions,
-        Event::CashRefunded | Event::SaleVoided | Event::VoidConfirmed | Event::VoidRetried => {
-            AuditKind::Money
-        }
+        Event::DiscountGiven
+        | Event::CashRefunded
+        | Event::SaleVoided
+        | Event::VoidConfirmed
+        | Event::VoidRetried => AuditKind::Money,
         Event::PrinterSet | Event::TicketPrintedAgain | Event::PrintAnswered => AuditKind::Printing,
         Event::Enrolled
         | Event::IdentityCollision
