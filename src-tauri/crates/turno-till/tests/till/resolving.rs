@@ -8,6 +8,7 @@ use turno_till::view::{
 };
 
 use crate::review::{asked, decide};
+use crate::shift::exact;
 use crate::support::{CASHIER_PIN, MANAGER_PIN, Shop, already_resolved, error, json_answer, seat};
 
 pub fn same(id: &str, challenge: &str) -> Decide {
@@ -148,6 +149,21 @@ async fn a_seat_that_was_sold_again_ends_the_taking_back() {
     let refused = shop.till.take_back_discard(&discard(&id)).await.unwrap_err();
     assert_eq!(refused.code, ProblemCode::TakeBackTooLate);
     assert_eq!(shop.sale(&id).await.state, SaleState::Discarded, "nothing changed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shift_that_was_closed_with_the_discard_ends_the_taking_back() {
+    let shop = Shop::open().await;
+    let id = asked(&shop).await;
+    shop.yupy.down(Failure::NoNetwork);
+    shop.till.decide(&same(&id, "ch-1")).await.unwrap();
+    let shown = shop.till.sale_detail(&id).await.unwrap();
+    assert_eq!(shown.resolution.unwrap().take_back_refused, None);
+    shop.clock.forward(60_000);
+    shop.till.close_shift(&exact(&shop.till, "S1").await).await.unwrap();
+    let refused = shop.till.take_back_discard(&discard(&id)).await.unwrap_err();
+    assert_eq!(refused.code, ProblemCode::TakeBackTooLate, "its drawer was counted without the sale");
+    assert_eq!(shop.sale(&id).await.state, SaleState::Discarded);
 }
 
 #[tokio::test(start_paused = true)]

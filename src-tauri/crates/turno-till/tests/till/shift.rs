@@ -32,7 +32,7 @@ fn pieces(count: &[(i64, u32)]) -> Vec<Pieces> {
 }
 
 /// A closing of `shift_id` with what the till expects, plus or minus nothing.
-async fn exact(till: &Till, shift_id: &str) -> CloseShiftRequest {
+pub async fn exact(till: &Till, shift_id: &str) -> CloseShiftRequest {
     let expected = report(till, None).await.drawer.expected.minor;
     assert_eq!(expected % 10, 0, "cash is rounded to coins that exist");
     let tens = u32::try_from(expected / 1_000).unwrap();
