@@ -27,16 +27,16 @@ mod line;
 mod ping;
 mod register;
 mod void_flight;
-use flight::Flown;
-pub use line::{Change, Line, Permit};
+use flight::{Flown, Settling};
+pub use line::{Change, Line, PARALLEL, Permit};
 use ping::Ponged;
 pub use register::Registrant;
 use register::Said;
 
 /// After so long without a word from YUPY its books are worth comparing with ours.
 const LONG_OUTAGE_MS: Millis = 60 * 60 * 1_000;
-/// Requests on their way at once: enough to hide a slow line's delay, few enough for YUPY's patience.
-pub const PARALLEL: usize = 4;
+/// Answers that are not written down yet. A disk that stalls must not let the line run ahead of it.
+const SETTLING_LIMIT: usize = 4 * PARALLEL;
 /// Look again at least this often, so that no missed wake-up and no set clock can silence the queue.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// After the disk refused: it may have room again.
@@ -94,6 +94,8 @@ impl Relay {
             line: Line::default(),
             line_out,
             flights: JoinSet::new(),
+            settling: JoinSet::new(),
+            is_more_due: false,
             waiters: Vec::new(),
             suspect: false,
             ping_at: Millis::MIN,
@@ -174,7 +176,12 @@ struct Driver {
     wake: Arc<Notify>,
     line: Line,
     line_out: watch::Sender<Line>,
+    /// What is on the line.
     flights: JoinSet<Landed>,
+    /// What was answered and is being written down; the line is free for others meanwhile.
+    settling: JoinSet<Settled>,
+    /// The last claim filled every place, so that the next one need not look first.
+    is_more_due: bool,
     waiters: Vec<Waiter>,
     /// A claim failed in a way that may have been committed, or an attempt ended in a bug: sales may be marked as
     /// sent that nobody sends.
@@ -195,6 +202,12 @@ enum Errand {
     Void(void_flight::VoidFlight),
 }
 
+/// An answer was written down.
+struct Settled {
+    /// Such an answer may have cost us our epoch.
+    is_about_us: bool,
+}
+
 /// What came back from the line.
 enum Landed {
     Sale(Flown),
@@ -206,13 +219,22 @@ impl Driver {
     async fn run(mut self, mut inbox: mpsc::Receiver<oneshot::Sender<SendNow>>) {
         loop {
             let sleep = self.launch().await;
-            if self.flights.is_empty() {
+            if self.is_idle() {
                 self.answer_waiters(|_| true);
             }
             tokio::select! {
                 Some(landed) = self.flights.join_next() => {
-                    let landed = landed.unwrap_or_else(|error| self.crashed(&error));
                     self.landed(landed).await;
+                    // All places that are free by now are claimed for in one commit.
+                    while let Some(landed) = self.flights.try_join_next() {
+                        self.landed(landed).await;
+                    }
+                }
+                Some(settled) = self.settling.join_next() => {
+                    self.settled(settled);
+                    while let Some(settled) = self.settling.try_join_next() {
+                        self.settled(settled);
+                    }
                 }
                 command = inbox.recv() => match command {
                     Some(answer) => self.send_now(answer).await,
@@ -231,29 +253,30 @@ impl Driver {
     /// Sends what may be sent and says how long there is nothing else to do.
     async fn launch(&mut self) -> Duration {
         let now = self.now();
-        if self.suspect && self.flights.is_empty() {
+        if self.suspect && self.is_idle() {
             self.suspect = !self.give_back().await;
         }
         if self.paused_since.borrow().is_some() {
             return LONGEST_SLEEP;
         }
         let (places, until) = match self.line.permit(now) {
-            Permit::Free => (PARALLEL.saturating_sub(self.flights.len()), now),
+            Permit::Free(width) => (width.saturating_sub(self.flights.len()), now),
             // A probe need not be due itself: it stands for everything that waits.
-            Permit::Probe if self.flights.is_empty() => (1, Millis::MAX),
+            Permit::Probe if self.is_idle() => (1, Millis::MAX),
             Permit::Probe => (0, now),
             Permit::Until(at) => return span(now, at),
         };
-        if places == 0 {
+        if places == 0 || self.settling.len() >= SETTLING_LIMIT {
             return LONGEST_SLEEP;
         }
         match self.claim(places, until).await {
             Ok(claimed) if claimed.is_empty() => {
+                self.is_more_due = false;
                 let due = self.next_due(now).await;
                 due.min(self.ping(now))
             }
             Ok(claimed) => {
-                let full = claimed.len() == places;
+                self.is_more_due = claimed.len() == places;
                 for errand in claimed {
                     let parts = self.parts.clone();
                     self.flights.spawn(async move {
@@ -264,7 +287,7 @@ impl Driver {
                     });
                 }
                 self.changed();
-                if full { LONGEST_SLEEP } else { self.next_due(now).await }
+                if self.is_more_due { LONGEST_SLEEP } else { self.next_due(now).await }
             }
             Err(error) => {
                 tracing::error!(%error, "the relay cannot claim");
@@ -275,10 +298,12 @@ impl Driver {
     }
 
     async fn claim(&self, places: usize, until: Millis) -> Result<Vec<Errand>, WriteError<rusqlite::Error>> {
-        // Most wake-ups find nothing; those cost a read, not a commit.
-        let anything = self.parts.db.read(next_due).await;
-        if anything.is_ok_and(|due| due.is_none_or(|due| due > until)) {
-            return Ok(Vec::new());
+        // Most wake-ups find nothing; those cost a read and do not wait for the writer.
+        if !self.is_more_due {
+            let anything = self.parts.db.read(next_due).await;
+            if anything.is_ok_and(|due| due.is_none_or(|due| due > until)) {
+                return Ok(Vec::new());
+            }
         }
         let (context, now) = (self.parts.context.clone(), self.now());
         self.parts
@@ -331,7 +356,7 @@ impl Driver {
         tracing::error!(%error, "an attempt ended in a bug; its sale is tried again");
         self.suspect = true;
         let verdict = Verdict::Wait { cause: WaitCause::UnusableAnswer, retry_after_ms: None };
-        Landed::Sale(Flown { verdict, clocks: None })
+        Landed::Sale(Flown { verdict, clocks: None, settling: Box::pin(async {}) })
     }
 
     /// While YUPY is heard, and has not been told of our epoch, it is told.
@@ -370,27 +395,25 @@ impl Driver {
         self.changed();
     }
 
-    async fn landed(&mut self, landed: Landed) {
+    async fn landed(&mut self, landed: Result<Landed, JoinError>) {
+        let landed = landed.unwrap_or_else(|error| self.crashed(&error));
         let (now, roll) = (self.now(), roll(&*self.parts.entropy));
-        let (change, clocks) = match &landed {
-            Landed::Epoch(epoch, said) => return self.epoch_told(*epoch, *said).await,
+        let (change, clocks) = match landed {
+            Landed::Epoch(epoch, said) => return self.epoch_told(epoch, said).await,
             Landed::Ping(Ponged { trouble, yupy_at }) => {
                 let change = match trouble {
                     None => self.line.spoke(now),
-                    Some(trouble) => self.line.heard(trouble, now, roll),
+                    Some(trouble) => self.line.heard(&trouble, now, roll),
                 };
                 (change, yupy_at.map(|yupys| (now, yupys)))
             }
-            Landed::Sale(Flown { verdict, clocks }) => {
+            Landed::Sale(Flown { verdict, clocks, settling }) => {
                 for waiter in &mut self.waiters {
                     waiter.so_far.attempted += 1;
                     waiter.so_far.accepted += u32::from(matches!(verdict, Verdict::Accepted(_)));
                 }
-                // Such an answer may have cost us our epoch.
-                if matches!(verdict, Verdict::Collision(_) | Verdict::Attention { .. }) {
-                    self.tell_epoch_at = Some(now);
-                }
-                (self.line.heard(verdict, now, roll), *clocks)
+                self.settle(&verdict, settling);
+                (self.line.heard(&verdict, now, roll), clocks)
             }
         };
         if let Some((ours, yupys)) = clocks {
@@ -408,6 +431,31 @@ impl Driver {
             self.hasten().await;
         }
         self.changed();
+    }
+
+    fn settle(&mut self, verdict: &Verdict, settling: Settling) {
+        let is_about_us = matches!(verdict, Verdict::Collision(_) | Verdict::Attention { .. });
+        self.settling.spawn(async move {
+            settling.await;
+            Settled { is_about_us }
+        });
+    }
+
+    fn settled(&mut self, settled: Result<Settled, JoinError>) {
+        match settled {
+            Ok(Settled { is_about_us: false }) => {}
+            Ok(Settled { is_about_us: true }) => self.tell_epoch_at = Some(self.now()),
+            Err(error) => {
+                tracing::error!(%error, "writing an answer down ended in a bug; its sale is tried again");
+                self.suspect = true;
+            }
+        }
+        self.changed();
+    }
+
+    /// Nothing is on its way and every answer is written down.
+    fn is_idle(&self) -> bool {
+        self.flights.is_empty() && self.settling.is_empty()
     }
 
     async fn send_now(&mut self, answer: oneshot::Sender<SendNow>) {

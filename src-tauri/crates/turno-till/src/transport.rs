@@ -17,8 +17,9 @@ use crate::clock::Millis;
 mod http;
 pub use http::{AddressError, HttpTransport, Timeouts};
 
-/// YUPY's answers have a few hundred bytes, lists at most 500 items; a portal's page may be anything.
-pub const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
+/// YUPY's answers have a few hundred bytes, lists at most 500 items, and a catalog of 50 000 offers has 5 to 10 MiB; a
+/// portal's page may be anything.
+pub const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a row that cannot be understood stops its own sale and no other.
 
+use std::pin::Pin;
+
 use rusqlite::Connection;
 use turno_domain::{Currency, Money};
 use turno_sqlite::WriteError;
@@ -110,29 +112,33 @@ fn board(
     }))
 }
 
+/// Writes down how an attempt ended, however long the disk takes.
+pub type Settling = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// How an attempt ended.
 pub struct Flown {
     pub verdict: Verdict,
     /// Our time and YUPY's when the answer came.
     pub clocks: Option<(Millis, Millis)>,
+    /// To be run to its end: until then the sale is on its way.
+    pub settling: Settling,
 }
 
-/// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
+/// One attempt: sends and reads. Writing the answer down is the second half, which needs no place on the line.
 pub async fn fly(parts: Parts, flight: Flight) -> Flown {
     let Flight { sequence, request_id, attempt_id, request, expected, look_up_first } = flight;
     let (outcome, verdict) = ask(&*parts.transport, request, &expected, look_up_first).await;
     let record = Record::of(&outcome, &verdict);
     let clocks = record.yupy_at.map(|yupys| (parts.clock.now().as_millisecond(), yupys));
-    settle(&parts, (sequence, request_id, attempt_id), &verdict, &record).await;
-    Flown { verdict, clocks }
+    let settling = Box::pin(settle(parts, (sequence, request_id, attempt_id), verdict.clone(), record));
+    Flown { verdict, clocks, settling }
 }
 
-/// Writes down how an attempt ended, however long the disk takes.
 async fn settle(
-    parts: &Parts,
+    parts: Parts,
     (sequence, request_id, attempt_id): (i64, i64, i64),
-    verdict: &Verdict,
-    record: &Record,
+    verdict: Verdict,
+    record: Record,
 ) {
     let jitter = roll(&*parts.entropy);
     loop {

@@ -7,6 +7,11 @@ use crate::answer::{Blame, PauseCause, Verdict, WaitCause};
 use crate::clock::Millis;
 use crate::view::ConnectionState;
 
+/// Requests on their way at once: enough to hide a slow line's delay, few enough for YUPY's patience.
+pub const PARALLEL: usize = 4;
+/// A line that was closed opens with one request at a time, and with one more after so many answers. A fleet that comes
+/// back together is then no flood, and each till finds out how much YUPY bears (as TCP does: additive increase).
+const WIDENED_AFTER: u32 = 20;
 /// Probes of a dead line: often enough that a bus which comes out of a tunnel sells online within ten seconds.
 const PROBE_CAP_MS: i64 = 8_000;
 /// A portal counts requests and waits for somebody to log in.
@@ -23,8 +28,8 @@ const RETRY_AFTER_CAP_MS: i64 = 600_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// As many as there are places.
-    Free,
+    /// So many on their way at once.
+    Free(usize),
     /// One, and only when nothing else is on its way.
     Probe,
     Until(Millis),
@@ -37,6 +42,10 @@ pub struct Line {
     pause: Option<Pause>,
     failures: u32,
     unclear: u32,
+    /// Requests that may be on their way at once.
+    width: usize,
+    /// Answers since the line has this width.
+    answers: u32,
     clock_ahead_ms: i64,
 }
 
@@ -71,6 +80,8 @@ impl Default for Line {
             pause: None,
             failures: 0,
             unclear: 0,
+            width: PARALLEL,
+            answers: 0,
             clock_ahead_ms: 0,
         }
     }
@@ -80,7 +91,7 @@ impl Line {
     #[must_use]
     pub fn permit(&self, now: Millis) -> Permit {
         match self.pause {
-            None => Permit::Free,
+            None => Permit::Free(self.width),
             Some(pause) if pause.is_over(now) => Permit::Probe,
             Some(pause) => Permit::Until(pause.until),
         }
@@ -153,6 +164,10 @@ impl Line {
         if self.pause.is_some_and(|pause| pause.is_asked && !pause.is_over(now)) {
             return Change::default();
         }
+        self.answers = self.answers.saturating_add(1);
+        if self.answers >= WIDENED_AFTER && self.width < PARALLEL {
+            (self.width, self.answers) = (self.width + 1, 0);
+        }
         Change { recovered: self.pause.take().is_some() }
     }
 
@@ -169,6 +184,7 @@ impl Line {
 
     fn pause(&mut self, now: Millis, ms: i64, is_asked: bool) {
         self.pause = Some(Pause { from: now, until: now.saturating_add(ms), is_asked });
+        (self.width, self.answers) = (1, 0);
     }
 
     fn enter(&mut self, state: ConnectionState, now: Millis) {

@@ -99,7 +99,7 @@ fn board(
     }))
 }
 
-/// One attempt: sends, reads, settles. The answer is kept until the disk takes it.
+/// One attempt: sends and reads. Writing the answer down is the second half, which needs no place on the line.
 pub async fn fly(parts: Parts, flight: VoidFlight) -> Flown {
     let VoidFlight { sequence, attempt_id, yupy_transaction_id, request, expected } = flight;
     let outcome = parts.transport.send(request).await;
@@ -107,8 +107,17 @@ pub async fn fly(parts: Parts, flight: VoidFlight) -> Flown {
     let answer = outcome.as_ref().ok();
     let clocks =
         answer.and_then(Response::answered_at).map(|yupys| (parts.clock.now().as_millisecond(), yupys));
-    let (status, request_id) =
-        (answer.map(|answer| answer.status), answer.and_then(|answer| answer.request_id.clone()));
+    let ended = (answer.map(|answer| answer.status), answer.and_then(|answer| answer.request_id.clone()));
+    let settling = Box::pin(settle(parts, (sequence, attempt_id), verdict.clone(), ended));
+    Flown { verdict: for_the_line(verdict, yupy_transaction_id), clocks, settling }
+}
+
+async fn settle(
+    parts: Parts,
+    (sequence, attempt_id): (i64, i64),
+    verdict: Verdict,
+    (status, request_id): (Option<u16>, Option<String>),
+) {
     let (word, jitter) = (word(&verdict), roll(&*parts.entropy));
     loop {
         let (context, verdict, request_id) = (parts.context.clone(), verdict.clone(), request_id.clone());
@@ -122,11 +131,11 @@ pub async fn fly(parts: Parts, flight: VoidFlight) -> Flown {
             })
             .await;
         match written {
-            Ok(()) | Err(WriteError::Closed) => break,
+            Ok(()) | Err(WriteError::Closed) => return,
             Err(WriteError::Rejected(error)) if is_about_the_row(&error) => {
                 tracing::error!(%error, sequence, "an answer fits no void's row; it is set aside");
                 if parts.db.write(move |db| voids::set_aside(db, sequence, now)).await.is_ok() {
-                    break;
+                    return;
                 }
                 tokio::time::sleep(DISK_RETRY).await;
             }
@@ -137,7 +146,6 @@ pub async fn fly(parts: Parts, flight: VoidFlight) -> Flown {
             }
         }
     }
-    Flown { verdict: for_the_line(verdict, yupy_transaction_id), clocks }
 }
 
 fn word(verdict: &Verdict) -> &'static str {

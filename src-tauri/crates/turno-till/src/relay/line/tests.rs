@@ -47,7 +47,7 @@ fn dead() -> Line {
 #[test]
 fn a_new_line_is_free_and_unknown() {
     let line = Line::default();
-    assert_eq!((line.permit(NOW), line.state), (Permit::Free, ConnectionState::Unknown));
+    assert_eq!((line.permit(NOW), line.state), (Permit::Free(PARALLEL), ConnectionState::Unknown));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn two_unclear_failures_are_a_sales_trouble_and_three_in_a_row_are_the_lines() {
         line.heard(&wait(cause), NOW, 0);
         assert_eq!(line.state, ConnectionState::Unreachable, "nothing better is known yet");
         line.heard(&wait(cause), NOW, 0);
-        assert_eq!(line.permit(NOW), Permit::Free, "{cause:?}");
+        assert_eq!(line.permit(NOW), Permit::Free(PARALLEL), "{cause:?}");
         line.heard(&wait(cause), NOW, 0);
         assert!(matches!(line.permit(NOW), Permit::Until(_)), "{cause:?}");
     }
@@ -89,7 +89,7 @@ fn a_word_from_yupy_between_them_makes_unclear_failures_count_from_the_beginning
         line.heard(&wait(WaitCause::TimedOut), NOW, 0);
         line.heard(&wait(WaitCause::TimedOut), NOW, 0);
         assert_eq!(line.heard(&word, NOW, 0), Change { recovered: false });
-        assert_eq!((line.permit(NOW), line.state), (Permit::Free, ConnectionState::Online));
+        assert_eq!((line.permit(NOW), line.state), (Permit::Free(PARALLEL), ConnectionState::Online));
     }
 }
 
@@ -100,7 +100,7 @@ fn every_word_from_yupy_opens_a_dead_line_and_hastens_what_waits_once() {
         assert_eq!(line.heard(&word, NOW + 1, 0), Change { recovered: true }, "{word:?}");
         assert_eq!(
             (line.permit(NOW + 1), line.state, line.next_probe()),
-            (Permit::Free, ConnectionState::Online, None)
+            (Permit::Free(1), ConnectionState::Online, None)
         );
         assert_eq!(line.heard(&word, NOW + 2, 0), Change { recovered: false });
         assert_eq!(line.since, Some(NOW + 1), "since it came back, not since the last word");
@@ -168,8 +168,28 @@ fn trouble_of_credential_or_address_is_named_and_asked_about_once_a_minute() {
             assert_eq!((line.state, line.permit(NOW)), (state, Permit::Until(NOW + PAUSE_PROBE_MS)));
         }
         line.heard(&words_of_yupy()[0], NOW, 0);
-        assert_eq!(line.permit(NOW), Permit::Free, "somebody mended it");
+        assert_eq!(line.permit(NOW), Permit::Free(1), "somebody mended it");
     }
+}
+
+#[test]
+fn a_line_that_opens_again_begins_with_one_at_a_time_and_widens_with_its_answers() {
+    let mut line = dead();
+    let mut widths = Vec::new();
+    for _ in 0..WIDENED_AFTER * 4 {
+        line.heard(&words_of_yupy()[0], NOW, 0);
+        let Permit::Free(width) = line.permit(NOW) else { panic!("it is open") };
+        widths.push(width);
+    }
+    assert!(widths.is_sorted(), "{widths:?}");
+    for width in 1..PARALLEL {
+        let so_wide = widths.iter().filter(|seen| **seen == width).count();
+        assert!(so_wide >= usize::try_from(WIDENED_AFTER).unwrap() - 1, "{width}: {so_wide}");
+    }
+    assert_eq!(widths.last(), Some(&PARALLEL), "and no wider");
+    line.heard(&asked_to_wait(WaitCause::ServerBusy, 1_000), NOW, 0);
+    line.heard(&words_of_yupy()[0], NOW + 10_000, 0);
+    assert_eq!(line.permit(NOW + 10_000), Permit::Free(1), "it bore less than that");
 }
 
 #[test]
@@ -219,7 +239,7 @@ fn patience_that_yupy_asked_for_outlives_its_answers_to_requests_that_were_on_th
         assert_eq!((line.state, line.permit(NOW + 20)), (ConnectionState::Online, Permit::Until(until)));
         assert_eq!(line.permit(until), Permit::Probe, "{word:?}");
         assert_eq!(line.heard(&word, until, 0), Change { recovered: true });
-        assert_eq!(line.permit(until), Permit::Free);
+        assert_eq!(line.permit(until), Permit::Free(1));
         // A clock that is set back ends it as well, and so does a person.
         line.heard(&asked_to_wait(WaitCause::ServerBusy, 5_000), NOW, 0);
         assert_eq!(line.clone().heard(&word, NOW - 1, 0), Change { recovered: true });
