@@ -52,6 +52,23 @@ pub fn child_named(parent: u32, name: &str) -> Result<Option<u32>> {
     Ok(None)
 }
 
+/// A process, its children, and theirs.
+pub fn family(oldest: u32) -> Vec<u32> {
+    let all: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_string_lossy().parse().ok())
+        .filter_map(|id| Some((id, Status::of(id)?.parent)))
+        .collect();
+    let mut family = vec![oldest];
+    let mut seen = 0;
+    while let Some(&parent) = family.get(seen) {
+        family.extend(all.iter().filter(|(_, of)| *of == parent).map(|(id, _)| *id));
+        seen += 1;
+    }
+    family
+}
+
 /// `kill -9`, and waits until nothing of the process is left but its exit code.
 pub async fn kill(id: u32) -> Result<()> {
     let status = Command::new("kill").args(["-9", &id.to_string()]).status()?;

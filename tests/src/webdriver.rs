@@ -18,6 +18,8 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Keys without a character, as the protocol writes them.
 pub mod key {
+    pub const BACKSPACE: &str = "\u{E003}";
+    pub const ESCAPE: &str = "\u{E00C}";
     pub const ENTER: &str = "\u{E007}";
     pub const TAB: &str = "\u{E004}";
     pub const F2: &str = "\u{E032}";

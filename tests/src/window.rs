@@ -61,6 +61,11 @@ impl Window {
         }
     }
 
+    /// The program with its web view's processes; nothing once it was killed.
+    pub fn processes(&self) -> Vec<u32> {
+        self.till.map(process::family).unwrap_or_default()
+    }
+
     /// Types into whatever has the focus.
     pub async fn keys(&self, keys: &str) -> Result<()> {
         self.page.keys(keys).await
@@ -69,6 +74,10 @@ impl Window {
     pub async fn click(&self, test_id: &str) -> Result<()> {
         self.wait(&format!("`{test_id}` can be clicked"), async || {
             let Some(element) = self.page.find(&css(test_id)).await? else { return Ok(None) };
+            // The driver leaves in place what is half under the edge of what scrolls, and clicks on the edge.
+            let css = serde_json::to_string(&css(test_id))?;
+            self.script(&format!("document.querySelector({css})?.scrollIntoView({{ block: 'nearest' }})"))
+                .await?;
             Ok(self.page.click(&element).await?.then_some(()))
         })
         .await

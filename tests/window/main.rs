@@ -3,6 +3,7 @@
 //! What the server did is read from its own database after the till is closed, so that the till's word about itself is
 //! never the only witness.
 
+mod access;
 mod amend;
 mod connect;
 mod elsewhere;

@@ -4,7 +4,10 @@
 use anyhow::Result;
 use turno_tests::{Machine, Window, key};
 
-use crate::steps::{choose_seat, next_sale, see_accepted, see_reviews, sell_seat, selling, set_line, unlock};
+use crate::access::violations;
+use crate::steps::{
+    MANAGER_PIN, choose_seat, next_sale, see_accepted, see_reviews, sell_seat, selling, set_line, unlock,
+};
 
 /// What a person could not read or reach: texts in too little room, parts outside the window, a field half hidden in a
 /// list that scrolls, a dialog that scrolls though the window has room, a keyboard that is in something nobody sees.
@@ -52,6 +55,8 @@ async fn look_at(till: &Window, name: &str) -> Result<()> {
     till.screenshot(name).await?;
     let cut = till.script(CUT).await?;
     assert_eq!(cut, serde_json::json!([]), "cut on {name}");
+    let none: Vec<String> = Vec::new();
+    assert_eq!(violations(till).await?, none, "on {name}");
     Ok(())
 }
 
@@ -113,13 +118,41 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     till.keys(key::F6).await?;
     till.see_match("[data-testid^=sale-]").await?;
     look_at(&till, &name("13-sales")).await?;
+    till.click(&format!("sale-open-{second}")).await?;
+    till.see("sale-timeline").await?;
+    look_at(&till, &name("14-sale")).await?;
+    till.keys(key::ESCAPE).await?;
+    till.see_gone("sale-timeline").await?;
+    till.keys(key::F7).await?;
+    till.see_text("report-pending", "S/").await?;
+    look_at(&till, &name("15-shift")).await?;
+    till.click("cash-out").await?;
+    till.see_focused("cash-amount").await?;
+    look_at(&till, &name("16-pay-out")).await?;
+    till.keys(key::ESCAPE).await?;
+    till.see_gone("cash-amount").await?;
+    till.click("shift-close").await?;
+    till.see_focused("count-20000").await?;
+    look_at(&till, &name("17-closing")).await?;
     till.keys(key::F10).await?;
     till.see("theme-dark").await?;
     till.see("slip").await?;
-    look_at(&till, &name("14-settings")).await?;
+    look_at(&till, &name("18-settings")).await?;
     till.click("export-open").await?;
     till.see_focused("file-passphrase").await?;
-    look_at(&till, &name("15-export")).await
+    look_at(&till, &name("19-export")).await?;
+    till.keys(key::F12).await?;
+    till.see_focused("pin-input").await?;
+    look_at(&till, &name("20-switch")).await?;
+    till.keys(MANAGER_PIN).await?;
+    till.keys(key::ENTER).await?;
+    till.see_text("switch-person", "Encargado").await?;
+    till.keys(key::F10).await?;
+    till.see("person-add").await?;
+    look_at(&till, &name("21-people")).await?;
+    till.click("person-add").await?;
+    till.see_focused("person-name").await?;
+    look_at(&till, &name("22-person")).await
 }
 
 #[tokio::test]
