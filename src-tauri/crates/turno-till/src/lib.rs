@@ -38,6 +38,7 @@ pub mod store;
 mod tender;
 mod till;
 pub mod transport;
+mod tries;
 pub mod view;
 mod void;
 pub mod voiding;

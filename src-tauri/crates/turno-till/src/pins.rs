@@ -1,7 +1,8 @@
 //! PINs: who is at the till, and who may decide.
 //!
 //! Invariant: a try is counted on the disk before it is checked, so neither a kill nor a hundred parallel calls give
-//! a free one; an unknown person costs the same time and gets the same answer as a wrong PIN.
+//! a free one, nor does a database that is put back as it was ([`crate::tries`]); an unknown person costs the same time
+//! and gets the same answer as a wrong PIN.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +18,7 @@ use crate::random::SharedEntropy;
 use crate::secrets::Secrets;
 use crate::store::audit::{self, Event};
 use crate::store::people;
+use crate::tries::Tries;
 use crate::view::{Person, Problem, ProblemCode, Role};
 
 const LANES: u32 = 1;
@@ -103,11 +105,13 @@ impl Pins {
         check_strength(pin)?;
         let hash = self.hash(pin.to_owned()).await?;
         let (id, by, now) = (person_id.to_owned(), by.to_owned(), self.clock.now().as_millisecond());
+        let tries = self.secrets.tries();
         self.db
             .write(move |conn| {
                 if !people::set_pin(conn, &id, &hash)? {
                     return Err(ProblemCode::NotFound.into());
                 }
+                tries.forgive(&id);
                 let data = serde_json::json!({ "of": id });
                 let entry = audit::Entry { person_id: Some(&by), data, ..audit::Entry::new(event) };
                 Ok::<_, Problem>(audit::append(conn, now, &entry)?)
@@ -124,8 +128,9 @@ impl Pins {
     pub async fn verify(&self, person_id: &str, pin: &str) -> Result<Person, Problem> {
         let (id, now) = (person_id.to_owned(), self.clock.now().as_millisecond());
         let (waits, running) = (Arc::clone(&self.waits), self.clock.running());
+        let tries = self.secrets.tries();
         let admitted =
-            self.db.write(move |conn| Ok::<_, Problem>(admit(conn, &waits, &id, running)?)).await?;
+            self.db.write(move |conn| Ok::<_, Problem>(admit(conn, &waits, &tries, &id, running)?)).await?;
         let known = match admitted {
             Admitted::Locked { wait_ms } => return Err(locked(wait_ms)),
             Admitted::Nobody => None,
@@ -137,10 +142,12 @@ impl Pins {
             self.note_refusal(known.map(|_| id), now).await?;
             return Err(ProblemCode::PinWrong.into());
         }
+        let tries = self.secrets.tries();
         let person = self
             .db
             .write(move |conn| {
                 people::forgive(conn, &id)?;
+                tries.forgive(&id);
                 Ok::<_, Problem>(people::find(conn, &id)?)
             })
             .await?;
@@ -213,10 +220,18 @@ enum Admitted {
 }
 
 /// Counts the try, or says how long there is none.
-fn admit(conn: &Connection, waits: &Waits, person_id: &str, running: Millis) -> rusqlite::Result<Admitted> {
+fn admit(
+    conn: &Connection,
+    waits: &Waits,
+    tries: &Tries,
+    person_id: &str,
+    running: Millis,
+) -> rusqlite::Result<Admitted> {
     let known = people::lock(conn, person_id)?.filter(|lock| !lock.pin_hash.is_empty());
     let Some(lock) = known else { return Ok(Admitted::Nobody) };
-    let whole_ms = delay_ms(lock.failures);
+    // An older state of the database knows of fewer.
+    let failures = lock.failures.max(tries.failures(person_id));
+    let whole_ms = delay_ms(failures);
     let mut waits = waits.lock().unwrap_or_else(PoisonError::into_inner);
     let since = waits.entry(person_id.to_owned()).or_insert(running);
     // A clock of a test may go back where a real one does not.
@@ -225,7 +240,9 @@ fn admit(conn: &Connection, waits: &Waits, person_id: &str, running: Millis) -> 
     if wait_ms > 0 {
         return Ok(Admitted::Locked { wait_ms });
     }
-    people::count_try(conn, person_id)?;
+    let failures = failures.saturating_add(1);
+    people::set_failures(conn, person_id, failures)?;
+    tries.count(person_id, failures);
     *since = running;
     Ok(Admitted::Counted { pin_hash: lock.pin_hash })
 }

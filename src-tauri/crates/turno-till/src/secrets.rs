@@ -8,9 +8,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::random::{SharedEntropy, hex};
+use crate::tries::Tries;
 
 #[derive(Clone)]
 pub struct Secrets {
@@ -65,6 +67,14 @@ impl Secrets {
         let secrets = Self { path: path(folder, new), ..Self::open(folder, old, entropy)? };
         secrets.save()?;
         Ok(secrets)
+    }
+
+    /// The count of wrong PINs of everybody who is checked with this pepper, whichever folder they are of.
+    #[must_use]
+    pub fn tries(&self) -> Tries {
+        let digest = Sha256::digest(self.pepper.as_bytes());
+        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Tries::at(self.path.with_file_name(format!("{name}.tries")))
     }
 
     /// Keeps a new credential.

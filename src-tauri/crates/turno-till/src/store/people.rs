@@ -78,8 +78,8 @@ pub fn forget_pins(conn: &Connection) -> Result<()> {
 }
 
 /// Counts a try as failed before it is made, so that killing the program does not make it free.
-pub fn count_try(conn: &Connection, person_id: &str) -> Result<()> {
-    conn.execute("UPDATE people SET pin_failures = pin_failures + 1 WHERE person_id = ?1", [person_id])?;
+pub fn set_failures(conn: &Connection, person_id: &str, failures: u32) -> Result<()> {
+    conn.execute("UPDATE people SET pin_failures = ?2 WHERE person_id = ?1", params![person_id, failures])?;
     Ok(())
 }
 

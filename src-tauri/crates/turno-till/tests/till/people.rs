@@ -1,12 +1,15 @@
 //! PINs: how many guesses there are, whoever guesses and however.
 
+use std::fs;
+
 use turno_till::view::{
     AddPersonRequest, Approval, ChangePinRequest, Phase, Problem, ProblemCode, ResetPinRequest,
     RetirePersonRequest, Role, UnlockRequest,
 };
 
 use crate::crash::disk::audited;
-use crate::support::{CASHIER_PIN, MANAGER_PIN, Shop, fare};
+use crate::support::{CASHIER_PIN, MANAGER_PIN, MORNING, Shop, fare};
+use crate::world::{Folder, World};
 
 fn request(pin: &str) -> UnlockRequest {
     UnlockRequest { person_id: "c".to_owned(), pin: pin.to_owned() }
@@ -113,6 +116,58 @@ async fn a_restart_begins_the_wait_anew_instead_of_ending_it() {
     assert_eq!((again.code, again.detail.as_deref()), (ProblemCode::PinLocked, Some("4")), "the whole of it");
     shop.clock.forward(4_000);
     shop.till.unlock(&request(CASHIER_PIN)).await.unwrap();
+}
+
+/// Guesses until there is a wait, and tells how many guesses there were and the wait in seconds.
+async fn guesses_until_locked(folder: &Folder) -> (u32, i64) {
+    let mut guesses = 0;
+    loop {
+        match folder.till.unlock(&request("999998")).await.unwrap_err() {
+            problem if problem.code == ProblemCode::PinWrong => guesses += 1,
+            problem => return (guesses, problem.detail.unwrap().parse().unwrap()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_state_of_the_folder_that_is_put_back_gives_no_fresh_tries() {
+    let world = World::new();
+    let path = world.new_till().await.close().await;
+    world.copy(&path, "before");
+    let mut in_all = 0;
+    let mut waits = Vec::new();
+    for _ in 0..9 {
+        fs::remove_dir_all(&path).unwrap();
+        world.copy(&world.path("before"), "data");
+        let folder = world.open("data", &world.home, MORNING + 60_000).await;
+        let (guesses, wait) = guesses_until_locked(&folder).await;
+        folder.clock.forward(wait * 1_000);
+        let (after, wait) = guesses_until_locked(&folder).await;
+        in_all += guesses + after;
+        waits.push(wait);
+        folder.close().await;
+    }
+    assert_eq!((in_all, waits.last()), (12, Some(&900)), "three, and then one for each wait: {waits:?}");
+    let folder = world.open("data", &world.home, MORNING + 60_000).await;
+    folder.till.unlock(&request(CASHIER_PIN)).await.unwrap_err();
+    folder.clock.forward(15 * 60_000);
+    folder.till.unlock(&request(CASHIER_PIN)).await.expect("nobody is locked out for ever");
+    folder.till.unlock(&request("999998")).await.unwrap_err();
+    folder.till.unlock(&request(CASHIER_PIN)).await.expect("and a right PIN forgives");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_beside_the_folder_that_is_in_use_gives_no_fresh_tries_either() {
+    let world = World::new();
+    let original = world.new_till().await;
+    world.copy(&original.path, "copy");
+    assert_eq!(guesses_until_locked(&original).await, (3, 2));
+    let copy = world.open("copy", &world.home, MORNING + 7).await;
+    assert_eq!(guesses_until_locked(&copy).await, (0, 2));
+    copy.clock.forward(2_000);
+    assert_eq!(guesses_until_locked(&copy).await, (1, 4));
+    original.clock.forward(2_000);
+    assert_eq!(guesses_until_locked(&original).await.0, 0, "what the copy counted counts here");
 }
 
 const NEW_ID: &str = "0190a0a0-0000-4000-8000-000000000001";
