@@ -7,7 +7,13 @@ import type { AuditKind } from '../bindings/AuditKind';
 import type { AuditVerified } from '../bindings/AuditVerified';
 import type { Problem } from '../bindings/Problem';
 import type { Host } from '../host/host';
+import type { Messages } from '../i18n/messages';
 import { toProblem } from './problem';
+
+/** What an audit row says happened; an event of a newer version, by its own word. */
+export function auditEvent(event: string, t: Messages): string {
+  return (t.audit.events as Partial<Record<string, string>>)[event] ?? event;
+}
 
 /** What is looked for; empty does not matter. */
 export type Filters = { kind: AuditKind | ''; personId: string; day: string; sale: string };

@@ -1,4 +1,5 @@
-/** What is said about the audit, in both languages. An event that is not named here is shown by its own word. */
+/** What is said about the audit, in both languages. An event of a newer version is shown by its own word. */
+import type { AuditEvent } from '../bindings/AuditEvent';
 import type { AuditFault } from '../bindings/AuditFault';
 import type { AuditKind } from '../bindings/AuditKind';
 
@@ -94,7 +95,7 @@ export const auditEs = {
     other_till_decided: 'Se respondió por otra caja',
     other_till_told: 'YUPY recibió esa respuesta',
     audit_exported: 'Auditoría copiada a un archivo',
-  } as Record<string, string>,
+  } satisfies Record<AuditEvent, string>,
 };
 
 export const auditEn: typeof auditEs = {

@@ -49,6 +49,7 @@ export const sale: typeof spanish = {
     void_attempt_ended: 'Tried to void it at YUPY',
     void_attempt_cut_off: 'Void asked for; the program closed before the answer',
     void_confirmed: 'Voided at YUPY as well',
+    cash_refunded: 'Cash left the drawer for the customer',
     discard_attempt_ended: 'Tried to tell of the discard',
     discard_attempt_cut_off: 'Told of the discard; the program closed before the answer',
     discard_told: 'YUPY knows that it is the same sale',
@@ -58,6 +59,9 @@ export const sale: typeof spanish = {
     discard_left: 'A manager saw it and left it discarded',
     decided_elsewhere_different: 'Decided at another till: it is another sale',
     decided_elsewhere_same: 'Decided at another till: it is the same sale',
+    imported: 'Taken in from another till’s file',
+    answer_told: 'YUPY heard what was answered for it here',
+    print_answered: 'Answered whether the interrupted ticket came out whole',
     other: 'Another fact on record',
   },
   fields: {

@@ -52,6 +52,7 @@ export const sale = {
     void_attempt_ended: 'Se intentó anular en YUPY',
     void_attempt_cut_off: 'Se pidió anular; el programa se cerró antes de la respuesta',
     void_confirmed: 'Anulada también en YUPY',
+    cash_refunded: 'Salió efectivo de la caja para el cliente',
     discard_attempt_ended: 'Se intentó avisar del descarte',
     discard_attempt_cut_off: 'Se avisó del descarte; el programa se cerró antes de la respuesta',
     discard_told: 'YUPY sabe que es la misma venta',
@@ -61,6 +62,9 @@ export const sale = {
     discard_left: 'Un encargado lo vio y la dejó descartada',
     decided_elsewhere_different: 'Decidido en otra caja: es otra venta',
     decided_elsewhere_same: 'Decidido en otra caja: es la misma venta',
+    imported: 'Recibida de otra caja en un archivo',
+    answer_told: 'YUPY recibió lo que se respondió aquí por ella',
+    print_answered: 'Se respondió si el ticket interrumpido salió entero',
     other: 'Otro hecho anotado',
   } satisfies Record<Happening, string>,
   fields: {

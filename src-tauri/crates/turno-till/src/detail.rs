@@ -10,9 +10,10 @@ use turno_protocol::body::TransactionBody;
 
 use crate::clock::{Millis, rfc3339};
 use crate::outbox::Policy;
+use crate::resolving::Trouble;
 use crate::sell;
 use crate::store::attempts::{self, Tried};
-use crate::store::audit::{self, Told};
+use crate::store::audit::{self, Event, Told};
 use crate::store::requests::RequestRow;
 use crate::store::tenders::TenderRow;
 use crate::store::{
@@ -276,56 +277,105 @@ fn reason_of(word: &str) -> Option<SaleReason> {
 
 fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
     let text = |name: &str| told.data.get(name).and_then(Value::as_str).map(str::to_owned);
-    let is = |name: &str| told.data.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let mut detail = text("challenge_id");
-    let happened = match told.event.as_str() {
-        "sale_recorded" => Happening::Recorded,
-        "discount_given" => Happening::DiscountGiven,
-        "sale_recovered" => Happening::Recovered,
-        "sale_accepted" if is("differs") => Happening::AcceptedEarlier,
-        "sale_accepted" => Happening::Accepted,
-        "question_asked" => Happening::QuestionAsked,
-        "question_decided" if text("decision").as_deref() == Some("same_sale") => Happening::DecidedSame,
-        "question_decided" => Happening::DecidedDifferent,
-        "decision_carried_over" => Happening::DecisionCarriedOver,
-        "sale_corrected" => {
+    let detail = match Event::from_word(&told.event) {
+        Some(Event::SaleCorrected) => {
             let names = told.data.get("fields").and_then(Value::as_array);
             let names = names.map(|names| names.iter().filter_map(Value::as_str).collect::<Vec<_>>());
-            detail = names.map(|names| names.join(", "));
-            Happening::Corrected
+            names.map(|names| names.join(", "))
         }
-        "sale_sent_again" => Happening::SentAgain,
-        "sale_missing_at_yupy" => Happening::MissingAtYupy,
-        "identity_collision" => Happening::IdentityCollision,
-        "stored_body_changed" => Happening::BodyChanged,
-        "sale_voided" => {
-            detail = text("operation_id");
-            Happening::Voided
-        }
-        "void_confirmed" => Happening::VoidConfirmed,
-        "void_retried" => Happening::VoidRetried,
-        "discard_told" => Happening::DiscardTold,
-        "discard_not_told" => Happening::DiscardNotTold,
-        "discard_disputed" => {
-            detail = text("detail").or_else(|| text("outcome"));
-            Happening::DiscardDisputed
-        }
-        "discard_taken_back" => Happening::DiscardTakenBack,
-        "discard_left" => Happening::DiscardLeft,
-        "decided_elsewhere" if text("decision").as_deref() == Some("same_sale") => {
-            Happening::DecidedElsewhereSame
-        }
-        "decided_elsewhere" => Happening::DecidedElsewhereDifferent,
-        "ticket_printed_again" => Happening::CopyAsked,
-        other => {
-            detail = Some(other.to_owned());
-            Happening::Other
-        }
+        Some(Event::SaleVoided) => text("operation_id"),
+        Some(Event::CashRefunded) => text("amount"),
+        Some(Event::DiscardDisputed) if decided_otherwise(&told) => text("outcome"),
+        Some(Event::DiscardDisputed) => text("detail").or_else(|| text("outcome")),
+        known if happening(known, &told.data) == Happening::Other => Some(told.event.clone()),
+        Some(_) | None => text("challenge_id"),
     };
     let decided_by = text("decided_by");
     let person = match told.person_id.as_deref().or(decided_by.as_deref()) {
         Some(id) => people::find(conn, id)?.map(|person| person.name),
+        // A name belongs where names are left out of what support gets.
+        None if decided_otherwise(&told) => text("detail"),
         None => text("decided_elsewhere_by"),
     };
+    let happened = happening(Event::from_word(&told.event), &told.data);
     Ok(TimelineEntry { person, reason: text("reason"), detail, ..bare(told.at, happened) })
+}
+
+fn decided_otherwise(told: &Told) -> bool {
+    let outcome = told.data.get("outcome").and_then(Value::as_str);
+    outcome == Some(Trouble::DecidedOtherwise.as_word())
+}
+
+/// What of a sale's life an audit row tells. `None`, or what is never about one sale, has no words here.
+fn happening(event: Option<Event>, data: &Value) -> Happening {
+    let is_same = data.get("decision").and_then(Value::as_str) == Some("same_sale");
+    let differs = data.get("differs").and_then(Value::as_bool).unwrap_or_default();
+    let Some(event) = event else { return Happening::Other };
+    match event {
+        Event::SaleRecorded => Happening::Recorded,
+        Event::DiscountGiven => Happening::DiscountGiven,
+        Event::SaleRecovered => Happening::Recovered,
+        Event::SaleImported => Happening::Imported,
+        Event::SaleAccepted if differs => Happening::AcceptedEarlier,
+        Event::SaleAccepted => Happening::Accepted,
+        Event::QuestionAsked => Happening::QuestionAsked,
+        Event::QuestionDecided | Event::OtherTillDecided if is_same => Happening::DecidedSame,
+        Event::QuestionDecided | Event::OtherTillDecided => Happening::DecidedDifferent,
+        Event::OtherTillTold => Happening::AnswerTold,
+        Event::DecisionCarriedOver => Happening::DecisionCarriedOver,
+        Event::SaleCorrected => Happening::Corrected,
+        Event::SaleSentAgain => Happening::SentAgain,
+        Event::SaleMissingAtYupy => Happening::MissingAtYupy,
+        Event::IdentityCollision => Happening::IdentityCollision,
+        Event::StoredBodyChanged => Happening::BodyChanged,
+        Event::SaleVoided => Happening::Voided,
+        Event::VoidConfirmed => Happening::VoidConfirmed,
+        Event::VoidRetried => Happening::VoidRetried,
+        Event::CashRefunded => Happening::CashRefunded,
+        Event::DiscardTold => Happening::DiscardTold,
+        Event::DiscardNotTold => Happening::DiscardNotTold,
+        Event::DiscardDisputed => Happening::DiscardDisputed,
+        Event::DiscardTakenBack => Happening::DiscardTakenBack,
+        Event::DiscardLeft => Happening::DiscardLeft,
+        Event::DecidedElsewhere if is_same => Happening::DecidedElsewhereSame,
+        Event::DecidedElsewhere => Happening::DecidedElsewhereDifferent,
+        Event::TicketPrintedAgain => Happening::CopyAsked,
+        Event::PrintAnswered => Happening::PrintAnswered,
+        Event::Enrolled
+        | Event::PersonCreated
+        | Event::PinReset
+        | Event::PinChanged
+        | Event::PersonRetired
+        | Event::PinRefused
+        | Event::ShiftOpened
+        | Event::CashPaidIn
+        | Event::CashPaidOut
+        | Event::ShiftClosed
+        | Event::IdentityGuardFired
+        | Event::BackupRestored
+        | Event::TicketNotSaved
+        | Event::SalesExported
+        | Event::SalesImported
+        | Event::SendingPaused
+        | Event::SendingResumed
+        | Event::ClockWrong
+        | Event::Reconciled
+        | Event::PrinterSet
+        | Event::AuditExported => Happening::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::AuditKind;
+
+    #[test]
+    fn whatever_is_written_about_questions_and_money_has_words_in_a_sales_timeline() {
+        for event in Event::ALL {
+            let is_about_a_sale = matches!(audit::kind_of(event), AuditKind::Questions | AuditKind::Money);
+            let has_words = happening(Some(event), &Value::Null) != Happening::Other;
+            assert!(has_words || !is_about_a_sale, "{event:?}");
+        }
+    }
 }

@@ -3,17 +3,21 @@
 //! Invariant: each row's hash covers the row and the hash before it, so a changed, missing or inserted row shows.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use serde::Serialize;
 use serde_json::{Value, json};
+use ts_rs::TS;
 use turno_protocol::canonical;
 use turno_protocol::chain::{self, Hash, Head, Link};
 
 use crate::clock::Millis;
 
 mod rows;
-pub use rows::{AuditRow, PAGE, Verified, after, page, verify_next};
+pub use rows::{AuditRow, PAGE, Verified, after, kind_of, page, verify_next};
 
-/// What happened. The words are stored; they are never renamed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happened. The words are stored; they are never renamed. The screen has a sentence for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export, rename = "AuditEvent")]
 pub enum Event {
     Enrolled,
     PersonCreated,
@@ -139,6 +143,12 @@ impl Event {
         Self::OtherTillTold,
         Self::AuditExported,
     ];
+
+    /// `None`: a newer version wrote it.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_word() == word)
+    }
 
     #[must_use]
     pub fn as_word(self) -> &'static str {

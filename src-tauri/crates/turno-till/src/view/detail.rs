@@ -89,6 +89,8 @@ pub enum Happening {
     VoidAttemptCutOff,
     /// YUPY has voided it as well.
     VoidConfirmed,
+    /// Cash was taken out of the drawer for it; `detail` is how much.
+    CashRefunded,
     /// `outcome` says how an attempt to tell YUPY of the discard ended.
     DiscardAttemptEnded,
     DiscardAttemptCutOff,
@@ -103,6 +105,12 @@ pub enum Happening {
     /// Somebody on another till, or at a desk, said that it is another sale.
     DecidedElsewhereDifferent,
     DecidedElsewhereSame,
+    /// It came from another till, in a file.
+    Imported,
+    /// Before it came, a manager had answered for it here, and YUPY heard that.
+    AnswerTold,
+    /// Somebody looked whether its ticket, which was interrupted, had come out whole.
+    PrintAnswered,
     /// Something that this version has no word for; `detail` is the audit's.
     Other,
 }

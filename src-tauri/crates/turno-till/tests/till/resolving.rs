@@ -186,6 +186,13 @@ async fn somebody_elses_earlier_decision_is_seen_by_people_and_creates_nothing()
     let shown = shop.till.sale_detail(&id).await.unwrap();
     assert_eq!(shown.verdict, SaleVerdict::DoesNotCount);
     assert!(happened(&shown).ends_with(&[Happening::DiscardDisputed, Happening::DiscardLeft]));
+    let disputed = shown.timeline.iter().find(|entry| entry.happened == Happening::DiscardDisputed).unwrap();
+    let told = (disputed.person.as_deref(), disputed.detail.as_deref());
+    assert_eq!(
+        told,
+        (Some("Rosa"), Some("decided_otherwise")),
+        "a name is where support's text leaves it out"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -92,6 +92,9 @@ async fn an_accepted_sale_is_voided_once_under_its_own_key_and_frees_its_seat() 
     let happened: Vec<_> = shown.timeline.iter().map(|entry| entry.happened).collect();
     let position = |wanted| happened.iter().position(|one| *one == wanted).unwrap();
     assert!(position(Happening::Voided) < position(Happening::VoidConfirmed));
+    let cash = &shown.timeline[position(Happening::CashRefunded)];
+    assert_eq!((cash.person.as_deref(), cash.detail.as_deref()), (Some("Encargado"), Some("85.50")));
+    assert!(!happened.contains(&Happening::Other), "{happened:?}");
     let again = shop.till.void_sale(&shop.request_void(&id).await).await.unwrap_err();
     assert_eq!(again.code, ProblemCode::AlreadyVoided);
 }

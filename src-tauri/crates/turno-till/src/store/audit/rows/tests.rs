@@ -212,9 +212,13 @@ fn rows_come_newest_first_and_every_filter_leaves_its_own() {
 }
 
 #[test]
-fn every_word_is_listed_once() {
+fn every_word_is_listed_once_and_is_the_one_that_the_screen_has_a_sentence_for() {
     let words: BTreeSet<&str> = Event::ALL.iter().map(|event| event.as_word()).collect();
     assert_eq!(words.len(), Event::ALL.len());
+    for event in Event::ALL {
+        assert_eq!(serde_json::to_value(event).unwrap(), event.as_word());
+        assert_eq!(Event::from_word(event.as_word()), Some(event));
+    }
 }
 
 #[test]
