@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { testid } from '../src/shared/testids';
 import { textForSupport } from '../src/domain/sale-text';
 import { messages } from '../src/i18n/messages';
-import { expectState, find, get, maybe, openPage, sellSeat, waitFor, type Page } from './harness';
+import {
+  expectFocus,
+  expectState,
+  find,
+  get,
+  maybe,
+  openPage,
+  sellSeat,
+  waitFor,
+  type Page,
+} from './harness';
 
 const FIRST = 'D03-K7M-S44-0001';
 
@@ -78,7 +88,8 @@ test('what is given back stands there before a manager voids, and the sale no lo
   await user.click(await find(testid.saleOpen(FIRST)));
   await user.click(await find(testid.saleVoid));
   expect(get(testid.voidReturned).textContent).toContain('85.50');
-  await user.type(get(testid.approvalReason), 'Viaje cancelado');
+  await expectFocus(testid.approvalReason);
+  await user.keyboard('Viaje cancelado');
   await user.type(get(testid.approvalPin), '271828{Enter}');
   await waitFor(() => expect(maybe(testid.voidForm)).toBeNull());
   await waitFor(() => expect(get(testid.saleVerdict).dataset['verdict']).toBe('voided'));
