@@ -54,6 +54,12 @@ pub struct Pins {
     pub waits: Waits,
 }
 
+/// Who gives somebody a PIN: whoever stands at the till, and the manager who approved it where one must.
+pub struct By<'a> {
+    pub here: &'a Person,
+    pub approved_by: Option<&'a Person>,
+}
+
 /// When each person's last try was counted, in time that nobody can set. It is not kept: after a restart the whole
 /// wait begins anew, so neither a clock set forward nor a killed program ends one.
 pub type Waits = Arc<Mutex<HashMap<String, Millis>>>;
@@ -78,16 +84,21 @@ impl Pins {
     ///
     /// # Errors
     /// `pin_weak`, `name_invalid`.
-    pub async fn add(&self, person: Person, pin: &str, by: Option<String>) -> Result<(), Problem> {
+    pub async fn add(&self, person: Person, pin: &str, by: Option<By<'_>>) -> Result<(), Problem> {
         check_strength(pin)?;
         let hash = self.hash(pin.to_owned()).await?;
         let now = self.clock.now().as_millisecond();
+        // Nobody is at a till that has nobody yet.
+        let here = by.as_ref().map_or(&person, |by| by.here).person_id.clone();
+        let approved_by = by.and_then(|by| by.approved_by).map(|manager| manager.person_id.clone());
         self.db
             .write(move |conn| {
                 people::insert(conn, &person, &hash)?;
                 let entry = audit::Entry {
-                    person_id: Some(&person.person_id),
-                    data: serde_json::json!({ "role": person.role.as_word(), "by": by }),
+                    person_id: Some(&here),
+                    data: serde_json::json!({
+                        "of": person.person_id, "role": person.role.as_word(), "approved_by": approved_by,
+                    }),
                     ..audit::Entry::new(Event::PersonCreated)
                 };
                 audit::append(conn, now, &entry)?;
@@ -101,10 +112,17 @@ impl Pins {
     ///
     /// # Errors
     /// `pin_weak`, `not_found`.
-    pub async fn replace(&self, person_id: &str, pin: &str, event: Event, by: &str) -> Result<(), Problem> {
+    pub async fn replace(
+        &self,
+        person_id: &str,
+        pin: &str,
+        event: Event,
+        by: &By<'_>,
+    ) -> Result<(), Problem> {
         check_strength(pin)?;
         let hash = self.hash(pin.to_owned()).await?;
-        let (id, by, now) = (person_id.to_owned(), by.to_owned(), self.clock.now().as_millisecond());
+        let (id, here, now) = (person_id.to_owned(), by.here.clone(), self.clock.now().as_millisecond());
+        let approved_by = by.approved_by.map(|manager| manager.person_id.clone());
         let tries = self.secrets.tries();
         self.db
             .write(move |conn| {
@@ -112,8 +130,9 @@ impl Pins {
                     return Err(ProblemCode::NotFound.into());
                 }
                 tries.forgive(&id);
-                let data = serde_json::json!({ "of": id });
-                let entry = audit::Entry { person_id: Some(&by), data, ..audit::Entry::new(event) };
+                let data = serde_json::json!({ "of": id, "approved_by": approved_by });
+                let entry =
+                    audit::Entry { person_id: Some(&here.person_id), data, ..audit::Entry::new(event) };
                 Ok::<_, Problem>(audit::append(conn, now, &entry)?)
             })
             .await?;

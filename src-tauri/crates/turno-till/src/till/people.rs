@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use uuid::Uuid;
 
 use super::Till;
+use crate::pins::By;
 use crate::store::audit::{self, Entry, Event};
 use crate::store::people;
 use crate::view::{
@@ -18,13 +19,14 @@ impl Till {
     /// # Errors
     /// `name_invalid`, `pin_weak`, a PIN's refusals, `manager_required`.
     pub async fn admit_person(&self, request: &AddPersonRequest) -> Result<(), Problem> {
-        self.unlocked()?;
+        let here = self.unlocked()?;
         let person_id = Uuid::parse_str(&request.person_id).map_err(|_| ProblemCode::NotFound)?.to_string();
         // What is wrong with the new person is said before anybody's PIN is used up.
         let (name, pin) = (person_name(&request.name)?, request.pin.as_str());
         crate::pins::check_strength(pin)?;
         let manager = self.pins().approve(&request.approval.manager_id, &request.approval.pin).await?;
-        self.enter(&person_id, name, request.role, pin, Some(manager.person_id)).await
+        let by = By { here: &here, approved_by: Some(&manager) };
+        self.enter(&person_id, name, request.role, pin, Some(by)).await
     }
 
     /// Writes a new person, unless the id is known.
@@ -34,7 +36,7 @@ impl Till {
         name: String,
         role: Role,
         pin: &str,
-        by: Option<String>,
+        by: Option<By<'_>>,
     ) -> Result<(), Problem> {
         let id = person_id.to_owned();
         if self.inner.db.read(move |conn| people::is_known(conn, &id)).await? {
@@ -50,10 +52,11 @@ impl Till {
     /// # Errors
     /// `pin_weak`, a PIN's refusals, `manager_required`, `not_found`.
     pub async fn reset_pin(&self, request: &ResetPinRequest) -> Result<(), Problem> {
-        self.unlocked()?;
+        let here = self.unlocked()?;
         crate::pins::check_strength(&request.pin)?;
         let manager = self.pins().approve(&request.approval.manager_id, &request.approval.pin).await?;
-        self.pins().replace(&request.person_id, &request.pin, Event::PinReset, &manager.person_id).await?;
+        let by = By { here: &here, approved_by: Some(&manager) };
+        self.pins().replace(&request.person_id, &request.pin, Event::PinReset, &by).await?;
         self.changed();
         Ok(())
     }
@@ -66,7 +69,10 @@ impl Till {
         let person = self.unlocked()?;
         crate::pins::check_strength(&request.new_pin)?;
         self.pins().verify(&person.person_id, &request.pin).await?;
-        self.pins().replace(&person.person_id, &request.new_pin, Event::PinChanged, &person.person_id).await
+        let by = By { here: &person, approved_by: None };
+        self.pins().replace(&person.person_id, &request.new_pin, Event::PinChanged, &by).await?;
+        self.changed();
+        Ok(())
     }
 
     /// Somebody works here no more. What they sold keeps their name; were they at the till, it locks.
@@ -74,7 +80,7 @@ impl Till {
     /// # Errors
     /// A PIN's refusals, `manager_required`, `not_found`, `last_manager`.
     pub async fn retire_person(&self, request: &RetirePersonRequest) -> Result<(), Problem> {
-        self.unlocked()?;
+        let here = self.unlocked()?;
         let manager = self.pins().approve(&request.approval.manager_id, &request.approval.pin).await?;
         let (id, now) = (request.person_id.clone(), self.now());
         self.inner
@@ -87,12 +93,13 @@ impl Till {
                     return Err(ProblemCode::LastManager.into());
                 }
                 people::retire(conn, &id, now)?;
-                let data = serde_json::json!({ "of": id });
+                let data = serde_json::json!({ "of": id, "approved_by": manager.person_id });
                 let entry =
-                    Entry { person_id: Some(&manager.person_id), data, ..Entry::new(Event::PersonRetired) };
+                    Entry { person_id: Some(&here.person_id), data, ..Entry::new(Event::PersonRetired) };
                 Ok::<_, Problem>(audit::append(conn, now, &entry)?)
             })
             .await?;
+        // Another may have come to the till meanwhile.
         let is_here = self.unlocked().is_ok_and(|person| person.person_id == request.person_id);
         if is_here {
             self.inner.unlocked.lock().unwrap_or_else(PoisonError::into_inner).take();

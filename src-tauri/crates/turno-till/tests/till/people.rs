@@ -3,8 +3,8 @@
 use std::fs;
 
 use turno_till::view::{
-    AddPersonRequest, Approval, ChangePinRequest, Phase, Problem, ProblemCode, ResetPinRequest,
-    RetirePersonRequest, Role, UnlockRequest,
+    AddPersonRequest, Approval, AuditPageRequest, ChangePinRequest, Phase, Problem, ProblemCode,
+    ResetPinRequest, RetirePersonRequest, Role, UnlockRequest,
 };
 
 use crate::crash::disk::audited;
@@ -268,6 +268,33 @@ async fn somebody_who_is_retired_cannot_unlock_and_their_sales_keep_the_name() {
     shop.till.add_person("c", "Caja", Role::Cashier, CASHIER_PIN).await.unwrap();
     assert_eq!(shop.till.people().await.unwrap().len(), 1);
     assert_eq!(audited(shop.folder()).get("person_retired"), Some(&1));
+}
+
+#[tokio::test]
+async fn the_audit_says_who_stood_at_the_till_and_which_manager_approved() {
+    let shop = Shop::open().await;
+    shop.till.admit_person(&newcomer(Role::Cashier, "482913")).await.unwrap();
+    let reset =
+        ResetPinRequest { person_id: NEW_ID.to_owned(), pin: "591736".to_owned(), approval: approval() };
+    shop.till.reset_pin(&reset).await.unwrap();
+    let retire = RetirePersonRequest { person_id: NEW_ID.to_owned(), approval: approval() };
+    shop.till.retire_person(&retire).await.unwrap();
+    unlock_as(&shop, "m", MANAGER_PIN).await.unwrap();
+    let everything = AuditPageRequest {
+        after: None,
+        kind: None,
+        person_id: None,
+        day: None,
+        external_transaction_id: None,
+    };
+    let page = shop.till.audit_page(&everything).await.unwrap();
+    for event in ["person_created", "pin_reset", "person_retired"] {
+        let row = page.items.iter().find(|row| row.event == event).unwrap();
+        let fact =
+            |name: &str| row.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+        assert_eq!(row.person.as_deref(), Some("Caja"), "{event}");
+        assert_eq!((fact("of"), fact("approved_by")), (Some(NEW_ID), Some("m")), "{event}");
+    }
 }
 
 #[tokio::test]
