@@ -181,11 +181,15 @@ impl Desk {
         };
         let empty = self.empty_frame(till.phase().await?);
         let device = till.device();
+        let practice = match practice {
+            Some(practice) => Some(practice.view(&till).await?),
+            None => None,
+        };
         Ok(Frame {
             currency: device.as_ref().map_or(empty.currency, |(_, currency)| currency.clone()),
             device_id: device.map(|(device_id, _)| device_id),
             status: till.status().await?,
-            practice: practice.map(|practice| practice.view()),
+            practice,
             people: till.people().await?,
             managers: till.managers().await?,
             ..empty
@@ -414,7 +418,7 @@ impl From<FolderError> for Problem {
 mod tests {
     use futures_util::FutureExt;
     use tempfile::TempDir;
-    use turno_till::view::Role;
+    use turno_till::view::{ChangePinRequest, Role, UnlockRequest};
 
     use super::*;
 
@@ -442,6 +446,15 @@ mod tests {
         );
         assert_eq!(frame.practice.unwrap().pins.len(), people.len(), "the screen shows everybody's PIN");
         assert_eq!(frame.managers.len(), 1);
+
+        let till = again.till().await.unwrap();
+        let cashier = UnlockRequest { person_id: "cashier".to_owned(), pin: "314159".to_owned() };
+        till.unlock(&cashier).await.unwrap();
+        let change = ChangePinRequest { pin: cashier.pin, new_pin: "482913".to_owned() };
+        till.change_pin(&change).await.unwrap();
+        let told = again.frame().await.unwrap().practice.unwrap().pins;
+        let told: Vec<&str> = told.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(told, ["Encargado"], "a PIN that holds no more is not shown");
     }
 
     #[tokio::test]

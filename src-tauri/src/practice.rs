@@ -114,14 +114,23 @@ impl Practice {
         Ok(text.expose().to_owned())
     }
 
-    /// What the screen shows of it.
-    pub fn view(&self) -> view::Practice {
-        let pin = |(_, name, role, pin): (&str, &str, Role, &str)| PracticePin {
-            name: name.to_owned(),
-            role,
-            pin: pin.to_owned(),
+    /// What the screen shows of it. A PIN that was changed at the till, or whose person was retired, is told no more.
+    ///
+    /// # Errors
+    /// The till could not be read.
+    pub async fn view(&self, till: &Till) -> Result<view::Practice, Problem> {
+        let changed = till.people_with_another_pin().await?;
+        let people = till.people().await?;
+        let told = PEOPLE.iter().filter(|(person_id, ..)| {
+            people.iter().any(|person| person.person_id == *person_id)
+                && !changed.iter().any(|id| id == person_id)
+        });
+        let pin = |(_, name, role, pin): &(&str, &str, Role, &str)| PracticePin {
+            name: (*name).to_owned(),
+            role: *role,
+            pin: (*pin).to_owned(),
         };
-        view::Practice { pins: PEOPLE.map(pin).into(), line: *self.line.borrow() }
+        Ok(view::Practice { pins: told.map(pin).collect(), line: *self.line.borrow() })
     }
 
     /// Acts at once, on open connections too.

@@ -112,6 +112,15 @@ pub fn is_known(conn: &Connection, person_id: &str) -> Result<bool> {
     )
 }
 
+/// Whose PIN is not the one that they began with, as the audit has it. Reads all of it.
+pub fn with_another_pin(conn: &Connection) -> Result<Vec<String>> {
+    conn.prepare_cached(
+        "SELECT DISTINCT json_extract(data, '$.of') FROM audit WHERE event IN ('pin_reset', 'pin_changed')",
+    )?
+    .query_map([], |row| row.get(0))?
+    .collect()
+}
+
 pub fn note_unlock(conn: &Connection, person_id: &str, at: Millis) -> Result<()> {
     conn.execute("UPDATE people SET unlocked_at_ms = ?2 WHERE person_id = ?1", params![person_id, at])?;
     Ok(())

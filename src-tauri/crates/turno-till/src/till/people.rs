@@ -47,6 +47,14 @@ impl Till {
         Ok(())
     }
 
+    /// The ids of those whose PIN was changed since they came: what somebody was told of it then holds no more.
+    ///
+    /// # Errors
+    /// The database could not be read.
+    pub async fn people_with_another_pin(&self) -> Result<Vec<String>, Problem> {
+        Ok(self.inner.db.read(people::with_another_pin).await?)
+    }
+
     /// A new PIN for somebody, who can try again at once.
     ///
     /// # Errors
