@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use turno_protocol::code::{ErrorCode, ErrorProfile};
+use turno_protocol::{
+    chain::AUDIT_HEAD_HEADER,
+    code::{ErrorCode, ErrorProfile},
+};
 
 use super::{
     operations::{self, About, Key, Operation, Proof},
@@ -72,6 +75,19 @@ fn parameters(path: &str, about: &About) -> Vec<Value> {
         let required = about.key == Key::Required;
         parameters
             .push(json!({"name": "Idempotency-Key", "in": "header", "required": required, "schema": schema}));
+    }
+    for &name in about.headers {
+        // No pattern: whatever is no head is not refused, it is not said.
+        let mut header =
+            json!({"name": name, "in": "header", "required": false, "schema": {"type": "string"}});
+        if name == AUDIT_HEAD_HEADER {
+            header["description"] = json!(
+                "How far the till's own audit has come: the number of its rows, a colon, and the SHA-256 of the last \
+                 one as 64 small hexadecimal digits. Kept with the sale, so that a tail that is cut off shows. \
+                 Anything else is ignored."
+            );
+        }
+        parameters.push(header);
     }
     for &name in about.query {
         let schema = match name {

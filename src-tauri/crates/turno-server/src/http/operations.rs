@@ -9,7 +9,7 @@ use axum::{
     Router,
     routing::{MethodRouter, get, post},
 };
-use turno_protocol::code::ErrorCode;
+use turno_protocol::{chain::AUDIT_HEAD_HEADER, code::ErrorCode};
 
 use super::{App, audit, catalog, challenges, devices, health, payments, transactions, voids, webhook};
 use crate::{caller::Right, config::MetricsPlace, ledger::Ledger};
@@ -29,6 +29,8 @@ pub(super) struct About {
     pub key: Key,
     /// Names of query members; see [`super::openapi`] for what each of them is.
     pub query: &'static [&'static str],
+    /// Names of request headers beside the credential's and the key's, none of them needed.
+    pub headers: &'static [&'static str],
     /// The name of the request body's schema.
     pub body: Option<&'static str>,
     /// Status and schema of the answers that are no errors.
@@ -71,6 +73,7 @@ const QUIET: About = About {
     proof: Proof::Nothing,
     key: Key::None,
     query: &[],
+    headers: &[],
     body: None,
     answers: &[],
     errors: &[],
@@ -128,6 +131,7 @@ const CREATE: About = About {
     summary: "Create a sale, or hear that it exists, or be asked whether it does",
     proof: Proof::Credential(&[Right::Create]),
     key: Key::Required,
+    headers: &[AUDIT_HEAD_HEADER],
     body: Some("NewTransaction"),
     answers: &[(201, Some("Created")), (200, Some("Existing"))],
     errors: &[

@@ -238,4 +238,11 @@ async fn what_a_till_says_of_its_own_audit_is_kept_with_the_sale_and_is_no_part_
     assert_eq!(rows.len(), 4);
     assert_eq!((&rows[0]["till_audit_head"], &rows[0]["device_id"]), (&json!(head), &json!("D03")));
     assert!(rows[1..].iter().all(|row| row.get("till_audit_head").is_none()), "{rows:?}");
+    let described = &server.description["paths"]["/v1/transactions"]["post"]["parameters"];
+    let header = described.as_array().unwrap().iter().find(|one| one["name"] == "turno-audit-head").unwrap();
+    assert_eq!(
+        (&header["in"], &header["required"]),
+        (&json!("header"), &json!(false)),
+        "who reads can send it"
+    );
 }

@@ -77,7 +77,7 @@ pub struct Server {
     pub ledger: SqliteLedger,
     router: Router,
     /// Every answer is held against it.
-    description: Value,
+    pub description: Value,
 }
 
 pub struct Answer {
