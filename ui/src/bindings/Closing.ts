@@ -5,7 +5,11 @@ import type { Money } from "./Money";
 /**
  * How a shift ended.
  */
-export type Closing = { z_number: number, closed_at: string, closed_by: string, 
+export type Closing = { 
+/**
+ * Letters and number, e.g. `K7M-12`; no other report of this till has it.
+ */
+z_id: string, closed_at: string, closed_by: string, 
 /**
  * The manager who approved the difference, and why.
  */

@@ -5,4 +5,4 @@ import type { Person } from "./Person";
 /**
  * The drawer as the last person left it.
  */
-export type LastClosing = { shift_id: string, z_number: number, closed_at: string, closed_by: Person, counted: Money, difference: Money, };
+export type LastClosing = { shift_id: string, z_id: string, closed_at: string, closed_by: Person, counted: Money, difference: Money, };

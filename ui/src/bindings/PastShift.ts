@@ -8,7 +8,7 @@ export type PastShift = { shift_id: string, shift_number: number,
 /**
  * Null for one that was put back from the journal and never counted.
  */
-z_number: number | null, opened_at: string, closed_at: string, opened_by: string, net: Money | null, counted: Money | null, difference: Money | null, 
+z_id: string | null, opened_at: string, closed_at: string, opened_by: string, net: Money | null, counted: Money | null, difference: Money | null, 
 /**
  * Sales that were not settled at the close and are now.
  */

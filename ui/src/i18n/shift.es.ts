@@ -17,7 +17,7 @@ const tender: Partial<Record<string, string>> = {
 
 export const report = {
   title: (shift: string) => `Turno ${shift}`,
-  zTitle: (z: number, shift: string) => `Informe Z ${z} · turno ${shift}`,
+  zTitle: (z: string, shift: string) => `Informe Z ${z} · turno ${shift}`,
   opened: (time: string, name: string) => `Abierto ${time} por ${name}`,
   closed: (time: string, name: string) => `Cerrado ${time} por ${name}`,
   sold: 'Vendido',

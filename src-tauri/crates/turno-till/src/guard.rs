@@ -63,6 +63,7 @@ pub async fn identify(db: &Database, options: &Options, found: Found) -> Result<
         start_id,
         last_sequence: own.last_sequence,
         last_shift: own.last_shift,
+        last_z: own.last_z,
         machine: machine.clone(),
     };
     let suspicion = suspicion(&own, &claim, &options.machine, never_began);
@@ -107,7 +108,9 @@ fn suspicion(
         return Some(EpochReason::OtherMachine);
     }
     let same_run = [own.start_id, own.previous_start_id].contains(&Some(kept.start_id));
-    let numbers_hold = own.last_sequence >= kept.last_sequence && own.last_shift >= kept.last_shift;
+    let numbers_hold = own.last_sequence >= kept.last_sequence
+        && own.last_shift >= kept.last_shift
+        && own.last_z >= kept.last_z;
     (!(same_run && numbers_hold)).then_some(EpochReason::WentBack)
 }
 
@@ -121,7 +124,7 @@ async fn become_another(
 ) -> Result<Identity, Problem> {
     let installation_id = uuid(&*options.entropy);
     let folder = &options.secrets_folder;
-    let (old_id, last_sequence, last_shift) = (old.installation_id, old.last_sequence, old.last_shift);
+    let (old_id, last_sequence) = (old.installation_id, old.last_sequence);
     // Without the pepper no PIN can be checked any more; without the credential nothing can be sent.
     let pins_are_lost = !Secrets::exist(folder, old_id);
     let secrets = Secrets::adopt(folder, old_id, installation_id, &options.entropy).map_err(not_writable)?;
@@ -129,7 +132,14 @@ async fn become_another(
         Claim::Taken(witness) => witness,
         Claim::Held => return Err(ProblemCode::Internal.into()),
     };
-    keep(&mut witness, Record { start_id, last_sequence, last_shift, machine: options.machine.clone() });
+    let record = Record {
+        start_id,
+        last_sequence,
+        last_shift: old.last_shift,
+        last_z: old.last_z,
+        machine: options.machine.clone(),
+    };
+    keep(&mut witness, record);
     let mut chance = [0; 8];
     options.entropy.fill(&mut chance);
     let now = options.clock.now().as_millisecond();

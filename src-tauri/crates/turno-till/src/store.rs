@@ -37,7 +37,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 14] = [
+const MIGRATIONS: [Migration; 15] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -56,6 +56,7 @@ const MIGRATIONS: [Migration; 14] = [
     Migration { version: 12, name: "resolutions", sql: include_str!("../migrations/0012_resolutions.sql") },
     Migration { version: 13, name: "tenders", sql: include_str!("../migrations/0013_tenders.sql") },
     Migration { version: 14, name: "discounts", sql: include_str!("../migrations/0014_discounts.sql") },
+    Migration { version: 15, name: "z_epochs", sql: include_str!("../migrations/0015_z_epochs.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

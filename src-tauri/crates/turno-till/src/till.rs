@@ -249,6 +249,14 @@ impl Till {
         }
     }
 
+    /// The same of its closings.
+    fn note_closing(&self, last_z: i64) {
+        let mut witness = self.inner.witness.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(witness) = &mut *witness {
+            witness.note_closing(last_z);
+        }
+    }
+
     fn pins(&self) -> Pins {
         self.inner.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

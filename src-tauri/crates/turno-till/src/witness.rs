@@ -21,6 +21,9 @@ pub struct Record {
     pub start_id: Uuid,
     pub last_sequence: i64,
     pub last_shift: u32,
+    /// Closed shifts; none in what an older program kept.
+    #[serde(default)]
+    pub last_z: i64,
     pub machine: Machine,
 }
 
@@ -87,12 +90,20 @@ impl Witness {
     /// Notes how far the numbers have gone. Not forced to the disk: it follows a commit that is, and a machine that
     /// dies before it is written loses a hint and no sale.
     pub fn note(&mut self, last_sequence: i64, last_shift: u32) {
-        let Some(record) = &self.record else { return };
-        let record = Record {
-            last_sequence: last_sequence.max(record.last_sequence),
-            last_shift: last_shift.max(record.last_shift),
-            ..record.clone()
-        };
+        self.raise(|record| {
+            record.last_sequence = last_sequence.max(record.last_sequence);
+            record.last_shift = last_shift.max(record.last_shift);
+        });
+    }
+
+    /// Notes how many shifts were closed, as [`Self::note`] does.
+    pub fn note_closing(&mut self, last_z: i64) {
+        self.raise(|record| record.last_z = last_z.max(record.last_z));
+    }
+
+    fn raise(&mut self, raise: impl FnOnce(&mut Record)) {
+        let Some(mut record) = self.record.clone() else { return };
+        raise(&mut record);
         if let Err(error) = self.write(&record) {
             tracing::warn!(%error, "how far the numbers went cannot be kept outside of the data folder");
         }
@@ -126,7 +137,13 @@ mod tests {
     }
 
     fn record(last_sequence: i64) -> Record {
-        Record { start_id: Uuid::nil(), last_sequence, last_shift: 1, machine: Machine::named("m") }
+        Record {
+            start_id: Uuid::nil(),
+            last_sequence,
+            last_shift: 1,
+            last_z: 0,
+            machine: Machine::named("m"),
+        }
     }
 
     #[test]
@@ -138,8 +155,10 @@ mod tests {
         witness.keep(record(1_000_000)).unwrap();
         witness.note(1_000_001, 1);
         witness.note(7, 2);
+        witness.note_closing(3);
+        witness.note_closing(1);
         drop(witness);
-        let last = Record { last_shift: 2, ..record(1_000_001) };
+        let last = Record { last_shift: 2, last_z: 3, ..record(1_000_001) };
         assert_eq!(taken(&folder, ours).record(), Some(&last), "numbers only grow");
         assert_eq!(taken(&folder, theirs).record(), None);
     }

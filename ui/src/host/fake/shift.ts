@@ -59,9 +59,9 @@ export class FakeShifts {
   get last(): LastClosing | null {
     const report = this.#closed.at(-1);
     if (!report?.closing) return null;
-    const { z_number, closed_at, closed_by, counted, difference } = report.closing;
+    const { z_id, closed_at, closed_by, counted, difference } = report.closing;
     const person: Person = { person_id: 'p-caja', name: closed_by, role: 'cashier' };
-    return { shift_id: report.shift_id, z_number, closed_at, closed_by: person, counted, difference };
+    return { shift_id: report.shift_id, z_id, closed_at, closed_by: person, counted, difference };
   }
 
   open(by: Person, float: string): void {
@@ -130,7 +130,7 @@ export class FakeShifts {
     this.#closed.push({
       ...report,
       closing: {
-        z_number: this.#closed.length + 1,
+        z_id: `K7M-${String(this.#closed.length + 1)}`,
         closed_at: stamp(),
         closed_by: by.name,
         approved_by: isBig ? (approver?.name ?? null) : null,
@@ -149,7 +149,7 @@ export class FakeShifts {
       return {
         shift_id: report.shift_id,
         shift_number: Number(report.shift_id.slice(1)),
-        z_number: report.closing?.z_number ?? null,
+        z_id: report.closing?.z_id ?? null,
         opened_at: report.opened_at,
         closed_at: report.closing?.closed_at ?? '',
         opened_by: report.opened_by,

@@ -16,7 +16,7 @@ use super::{Figures, Mover, denominations, limits};
 use crate::catalog::Catalog;
 use crate::store::audit::{self, Entry, Event};
 use crate::store::closings::{self, ClosingRow, TallyKind};
-use crate::store::{installation, shifts};
+use crate::store::{epochs, installation, shifts};
 use crate::view::{CloseShiftRequest, Pieces, Problem, ProblemCode};
 
 /// More pieces of one coin than a drawer holds: a slip, or a scanner in the field.
@@ -79,13 +79,14 @@ pub fn close(
         discounts: figures.sold.discounts,
         expected_minor: expected,
         counted_minor: counted,
+        epoch: epochs::current(conn)?.map(|current| current.epoch.as_str().to_owned()),
     };
     freeze(conn, &row, &figures, &request.count)?;
     shifts::close(conn, shift_number, by.now)?;
     let text = |minor| Money::from_minor(minor, by.currency).to_amount_text();
     let data = json!({
         "shift": shift_number,
-        "z": z_number,
+        "z": row.z_id(),
         "expected": text(expected),
         "counted": text(counted),
         "difference": text(difference),

@@ -69,7 +69,7 @@ fn moment(text: &str) -> String {
 
 fn head(page: &mut Page, report: &ShiftReport) {
     match &report.closing {
-        Some(closing) => page.text(&format!("INFORME Z {}", closing.z_number)),
+        Some(closing) => page.text(&format!("INFORME Z {}", closing.z_id)),
         None => page.text("INFORME X"),
     }
     page.text(&format!("Turno {} ({})", report.shift_id, report.drawer.float.currency));

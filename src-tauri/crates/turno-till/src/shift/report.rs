@@ -183,7 +183,7 @@ fn shown_closing(conn: &Connection, row: &ClosingRow, purse: Purse) -> rusqlite:
         });
     }
     Ok(Closing {
-        z_number: row.z_number,
+        z_id: row.z_id(),
         closed_at: rfc3339(row.closed_at),
         closed_by: name(conn, &row.closed_by)?,
         approved_by: row.approved_by.as_deref().map(|id| name(conn, id)).transpose()?,
@@ -270,7 +270,7 @@ fn past_shift(
     Ok(PastShift {
         shift_id: format!("S{}", shift.shift_number),
         shift_number: shift.shift_number,
-        z_number: closing.as_ref().map(|row| row.z_number),
+        z_id: closing.as_ref().map(ClosingRow::z_id),
         opened_at: rfc3339(shift.opened_at),
         closed_at: rfc3339(closed_at),
         opened_by: name(conn, &shift.opened_by)?,
@@ -289,7 +289,7 @@ pub fn last_closing(conn: &Connection, currency: Currency) -> rusqlite::Result<O
     let purse = Purse(currency);
     Ok(Some(LastClosing {
         shift_id: format!("S{}", row.shift_number),
-        z_number: row.z_number,
+        z_id: row.z_id(),
         closed_at: rfc3339(row.closed_at),
         closed_by,
         counted: purse.money(row.counted_minor),

@@ -41,11 +41,25 @@ pub struct ClosingRow {
     pub discounts: Tally,
     pub expected_minor: i64,
     pub counted_minor: i64,
+    /// The letters of the till's numbers then; none in a closing of before they were kept.
+    pub epoch: Option<String>,
+}
+
+impl ClosingRow {
+    /// What people call the report: no other one of this till has it, also when the till was put back to a state that had
+    /// not closed as often.
+    #[must_use]
+    pub fn z_id(&self) -> String {
+        match &self.epoch {
+            Some(epoch) => format!("{epoch}-{}", self.z_number),
+            None => self.z_number.to_string(),
+        }
+    }
 }
 
 const COLUMNS: &str = "z_number, shift_number, closed_by, closed_at_ms, approved_by, reason, last_sequence,
     float_minor, cash_sales_minor, rounding_minor, pay_ins_minor, pay_outs_minor, refunds_minor, returned_count,
-    returned_minor, expected_minor, counted_minor, discounts_count, discounts_minor";
+    returned_minor, expected_minor, counted_minor, discounts_count, discounts_minor, epoch";
 
 fn read(row: &Row<'_>) -> Result<ClosingRow> {
     Ok(ClosingRow {
@@ -66,6 +80,7 @@ fn read(row: &Row<'_>) -> Result<ClosingRow> {
         expected_minor: row.get(15)?,
         counted_minor: row.get(16)?,
         discounts: Tally { count: row.get(17)?, minor: row.get(18)? },
+        epoch: row.get(19)?,
     })
 }
 
@@ -78,8 +93,8 @@ pub fn insert(conn: &Connection, row: &ClosingRow) -> Result<()> {
         "INSERT INTO closings (z_number, shift_number, closed_by, closed_at_ms, approved_by, reason, last_sequence,
                                float_minor, cash_sales_minor, rounding_minor, pay_ins_minor, pay_outs_minor,
                                refunds_minor, returned_count, returned_minor, expected_minor, counted_minor,
-                               discounts_count, discounts_minor)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                               discounts_count, discounts_minor, epoch)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         params![
             row.z_number,
             row.shift_number,
@@ -100,6 +115,7 @@ pub fn insert(conn: &Connection, row: &ClosingRow) -> Result<()> {
             row.counted_minor,
             row.discounts.count,
             row.discounts.minor,
+            row.epoch,
         ],
     )?;
     Ok(())

@@ -28,6 +28,8 @@ pub struct InstallationRow {
     pub previous_start_id: Option<Uuid>,
     pub last_sequence: i64,
     pub last_shift: u32,
+    /// The number of the newest closing.
+    pub last_z: i64,
 }
 
 /// The installation; made from `candidate` on the first call.
@@ -37,7 +39,9 @@ pub fn ensure(conn: &Connection, candidate: Uuid) -> Result<InstallationRow> {
         [candidate.to_string()],
     )?;
     conn.query_one(
-        "SELECT installation_id, start_id, previous_start_id, last_sequence, last_shift FROM installation",
+        "SELECT installation_id, start_id, previous_start_id, last_sequence, last_shift,
+                (SELECT coalesce(max(z_number), 0) FROM closings)
+         FROM installation",
         [],
         |row| {
             let id = |column: usize| {
@@ -53,6 +57,7 @@ pub fn ensure(conn: &Connection, candidate: Uuid) -> Result<InstallationRow> {
                 previous_start_id: id(2)?,
                 last_sequence: row.get(3)?,
                 last_shift: row.get(4)?,
+                last_z: row.get(5)?,
             })
         },
     )

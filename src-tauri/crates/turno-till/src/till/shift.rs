@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::Till;
 use crate::backup::{stamp, sync_folder};
 use crate::shift::{self, Mover};
+use crate::store::closings;
 use crate::view::{
     Approval, CloseShiftRequest, MoveCashRequest, PastShiftPage, PastShiftsRequest, Person, Problem,
     ProblemCode, SavedReport, ShiftReport, ShiftReportRequest,
@@ -86,6 +87,8 @@ impl Till {
                 false => shift::close(conn, &by, &catalog, number, &request),
             })
             .await?;
+        let closing = self.inner.db.read(closings::last).await?;
+        self.note_closing(closing.map_or(0, |row| row.z_number));
         self.changed();
         self.back_up_by_the_way().await;
         Ok(())
@@ -99,7 +102,7 @@ impl Till {
         let report = self.shift_report(request).await?;
         let device = self.enrolled()?.enrolment.device_id.as_str().to_owned();
         let name = match &report.closing {
-            Some(closing) => format!("{device}-Z{:04}-{}.pdf", closing.z_number, report.shift_id),
+            Some(closing) => format!("{device}-Z-{}-{}.pdf", closing.z_id, report.shift_id),
             None => format!("{device}-X-{}-{}.pdf", report.shift_id, stamp(self.now())),
         };
         let folder = self.inner.options.folder.join(REPORTS);

@@ -93,7 +93,8 @@ pub struct CountedPieces {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 #[ts(export)]
 pub struct Closing {
-    pub z_number: i64,
+    /// Letters and number, e.g. `K7M-12`; no other report of this till has it.
+    pub z_id: String,
     pub closed_at: String,
     pub closed_by: String,
     /// The manager who approved the difference, and why.
@@ -168,7 +169,7 @@ pub struct PastShift {
     pub shift_id: String,
     pub shift_number: u32,
     /// Null for one that was put back from the journal and never counted.
-    pub z_number: Option<i64>,
+    pub z_id: Option<String>,
     pub opened_at: String,
     pub closed_at: String,
     pub opened_by: String,
@@ -274,7 +275,7 @@ pub struct PastShiftsRequest {
 #[ts(export)]
 pub struct LastClosing {
     pub shift_id: String,
-    pub z_number: i64,
+    pub z_id: String,
     pub closed_at: String,
     pub closed_by: Person,
     pub counted: Money,

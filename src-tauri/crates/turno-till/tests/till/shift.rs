@@ -145,7 +145,7 @@ async fn a_shift_closes_offline_with_the_list_of_what_waits_and_says_later_what_
     let sold: Vec<_> = late.sales.iter().map(|sale| sale.external_transaction_id.as_str()).collect();
     assert_eq!((waiting, z.unsettled_count), (sold, 2));
     assert!(z.addendum.is_empty());
-    assert_eq!(z.closing.as_ref().unwrap().z_number, 1);
+    assert_eq!(z.closing.as_ref().unwrap().z_id, "YYN-1");
 
     shop.till.open_shift(&OpenShiftRequest { float: "50".to_owned() }).await.unwrap();
     shop.yupy.up();
@@ -243,8 +243,9 @@ async fn a_clock_that_is_set_back_during_the_shift_changes_no_figure_and_no_orde
     shop.till.open_shift(&OpenShiftRequest { float: "0".to_owned() }).await.unwrap();
     shop.till.close_shift(&exact(&shop.till, "S2").await).await.unwrap();
     let past = shop.till.past_shifts(&PastShiftsRequest { before: None }).await.unwrap();
-    let order: Vec<_> = past.items.iter().map(|shift| (shift.shift_id.as_str(), shift.z_number)).collect();
-    assert_eq!(order, [("S2", Some(2)), ("S1", Some(1))]);
+    let order: Vec<_> =
+        past.items.iter().map(|shift| (shift.shift_id.as_str(), shift.z_id.as_deref())).collect();
+    assert_eq!(order, [("S2", Some("YYN-2")), ("S1", Some("YYN-1"))]);
     let z = report(&shop.till, Some("S1")).await;
     assert_eq!(z.figures.net.amount.minor, 600);
     assert_eq!(z.hours.iter().map(|hour| hour.amount.minor).sum::<i64>(), 600);
@@ -361,7 +362,7 @@ async fn a_report_is_kept_as_a_whole_pdf_under_its_number() {
     let request = ShiftReportRequest { shift_id: Some("S1".to_owned()) };
     let first = shop.till.save_shift_report(&request).await.unwrap();
     assert_eq!(shop.till.save_shift_report(&request).await.unwrap(), first, "again, in its place");
-    assert!(first.path.ends_with("reports/D03-Z0001-S1.pdf"), "{}", first.path);
+    assert!(first.path.ends_with("reports/D03-Z-YYN-1-S1.pdf"), "{}", first.path);
     let bytes = std::fs::read(&first.path).unwrap();
     assert!(bytes.starts_with(b"%PDF-1.4") && bytes.ends_with(b"%%EOF\n"));
 }
