@@ -13,6 +13,8 @@ export const elsewhereEs = {
     different_sale: 'Se respondió: es otra venta',
     same_sale: 'Se respondió: es la misma venta',
   } satisfies Record<Decision, string>,
+  final:
+    'La respuesta sale en el acto hacia YUPY y la primera vale para todos: después no se puede deshacer aquí.',
   otherwise: (who: string) => `${who} decidió antes otra cosa, y vale su decisión`,
   ended: 'la pregunta ya había terminado',
   decidedSame: (who: string, reason: string | null) =>
@@ -31,6 +33,8 @@ export const elsewhereEn: typeof elsewhereEs = {
     different_sale: 'Answered: it is another sale',
     same_sale: 'Answered: it is the same sale',
   },
+  final:
+    'The answer goes to YUPY at once and the first one stands for all: it cannot be undone here afterwards.',
   otherwise: (who) => `${who} decided otherwise before, and their decision stands`,
   ended: 'the question had ended',
   decidedSame: (who, reason) =>
