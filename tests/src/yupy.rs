@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use axum::Router;
+use jiff::SignedDuration;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -56,9 +57,20 @@ impl Yupy {
 
     /// From now on two sales of the same product in the same minutes look alike.
     pub async fn ask_about_products(&self) -> Result<()> {
+        self.ask_with(|_| ()).await
+    }
+
+    /// The same, and an answer to a question is taken for so many seconds.
+    pub async fn ask_about_products_for(&self, seconds: u32) -> Result<()> {
+        self.ask_with(|settings| settings.confirmation_token_life = SignedDuration::from_secs(seconds.into()))
+            .await
+    }
+
+    async fn ask_with(&self, change: impl FnOnce(&mut IntegrationSettings)) -> Result<()> {
         let (company, integration) = tills()?;
         let mut settings = IntegrationSettings::new(company, integration);
         settings.rule = Rule::new(settings.rule.window(), [Signal::Product])?;
+        change(&mut settings);
         let ledger = self.ledger.as_ref().context("only a company's server asks")?;
         Ok(ledger.put_integration(settings).await?)
     }
