@@ -46,6 +46,7 @@ export const sale: typeof spanish = {
     copy_asked: 'A copy of the ticket was asked for',
     voided: 'Voided: the money was given back',
     void_retried: 'The void was asked for again',
+    void_recovered: 'The void was recovered from the journal',
     void_attempt_ended: 'Tried to void it at YUPY',
     void_attempt_cut_off: 'Void asked for; the program closed before the answer',
     void_confirmed: 'Voided at YUPY as well',

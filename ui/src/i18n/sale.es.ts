@@ -49,6 +49,7 @@ export const sale = {
     copy_asked: 'Se pidió una copia del ticket',
     voided: 'Anulada: el dinero se devolvió',
     void_retried: 'Se volvió a pedir la anulación',
+    void_recovered: 'La anulación se recuperó del diario',
     void_attempt_ended: 'Se intentó anular en YUPY',
     void_attempt_cut_off: 'Se pidió anular; el programa se cerró antes de la respuesta',
     void_confirmed: 'Anulada también en YUPY',

@@ -331,6 +331,7 @@ fn happening(event: Option<Event>, data: &Value) -> Happening {
         Event::SaleVoided => Happening::Voided,
         Event::VoidConfirmed => Happening::VoidConfirmed,
         Event::VoidRetried => Happening::VoidRetried,
+        Event::VoidRecovered => Happening::VoidRecovered,
         Event::CashRefunded => Happening::CashRefunded,
         Event::DiscardTold => Happening::DiscardTold,
         Event::DiscardNotTold => Happening::DiscardNotTold,

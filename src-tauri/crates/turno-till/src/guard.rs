@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::machine::Machine;
 use crate::random::{Entropy, uuid};
-use crate::recover::Recovery;
+use crate::recover::{PutBack, Recovery};
 use crate::secrets::Secrets;
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
@@ -34,8 +34,7 @@ use crate::witness::{Claim, Record, Witness};
 #[derive(Debug, Default)]
 pub struct Found {
     pub recovery: Option<Recovery>,
-    /// Sales that were in the journal and not in the database.
-    pub recovered_count: u32,
+    pub put_back: PutBack,
 }
 
 /// Who this folder is for the rest of this run.
@@ -67,8 +66,8 @@ pub async fn identify(db: &Database, options: &Options, found: Found) -> Result<
         machine: machine.clone(),
     };
     let suspicion = suspicion(&own, &claim, &options.machine, never_began);
-    // Sales that only the journal had were sold by a later state of this folder.
-    let went_back = (found.recovered_count > 0).then_some(EpochReason::WentBack);
+    // Sales and voids that only the journal had are of a later state of this folder.
+    let went_back = (!found.put_back.is_nothing()).then_some(EpochReason::WentBack);
     let restored = found.recovery.as_ref().map(|_| EpochReason::BackupRestored);
     let suspicion = restored.or(suspicion).or(went_back);
     match (suspicion, claim) {
@@ -154,9 +153,10 @@ async fn become_another(
             people::forget_pins(conn)?;
         }
         let taken = take_epoch(conn, chance, reason, now)?;
-        epochs::set_recovered(conn, found.recovered_count)?;
+        epochs::set_recovered(conn, found.put_back.sales_count)?;
         let data = json!({
-            "recovered_count": found.recovered_count,
+            "recovered_count": found.put_back.sales_count,
+            "recovered_voids_count": found.put_back.voids_count,
             "reason": reason.as_word(),
             "installation_id": installation_id.to_string(),
             "was": old_id.to_string(),

@@ -7,12 +7,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use turno_sqlite::{Database, OpenError, WriterMode};
 
 use crate::backup::{self, stamp, sync_folder};
 use crate::clock::Millis;
-use crate::journal::{self, Ticket};
+use crate::journal::{self, Ticket, Voided};
+use crate::outbox::Policy;
+use crate::random::SharedEntropy;
+use crate::settle::Context;
 use crate::store::{self, installation};
 use crate::view::Problem;
 
@@ -117,17 +121,43 @@ fn set_aside(folder: &Path, now: Millis) -> io::Result<Option<String>> {
     Ok(place.file_name().map(|name| format!("{FOLDER}/{}", name.to_string_lossy())))
 }
 
-/// Puts back what the journal has and the database does not: sales of after the backup that was opened, or of after
-/// whatever file somebody put in the database's place. Says how many. A kill is gone on from at the next start, since
-/// tickets come in the order of their numbers.
+/// What the journal had and the database did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PutBack {
+    pub sales_count: u32,
+    pub voids_count: u32,
+}
+
+impl PutBack {
+    #[must_use]
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Puts back what the journal has and the database does not: sales and voids of after the backup that was opened, or
+/// of after whatever file somebody put in the database's place. A kill is gone on from at the next start, since
+/// tickets come in the order of their numbers and all voids that are missing are looked for again.
 ///
 /// # Errors
 /// The database cannot be written.
-pub async fn play_journal(db: &Database, folder: &Path, now: Millis) -> Result<u32, Problem> {
+pub async fn play_journal(
+    db: &Database,
+    folder: &Path,
+    policy: Policy,
+    entropy: &SharedEntropy,
+    now: Millis,
+) -> Result<PutBack, Problem> {
     let known = db.read(installation::last_sequence).await?;
-    if journal::last_sequence(folder).is_none_or(|journaled| journaled <= known) {
-        return Ok(0);
-    }
+    let is_behind = journal::last_sequence(folder).is_some_and(|journaled| journaled > known);
+    let sales_count = if is_behind { play_tickets(db, folder, known, now).await? } else { 0 };
+    let Some(enrolment) = db.read(installation::enrolment).await? else { return Ok(PutBack::default()) };
+    let context = Context { scope: enrolment.scope, policy, entropy: Arc::clone(entropy) };
+    let voids_count = play_voids(db, folder, context, now).await?;
+    Ok(PutBack { sales_count, voids_count })
+}
+
+async fn play_tickets(db: &Database, folder: &Path, known: i64, now: Millis) -> Result<u32, Problem> {
     let mut tickets = journal::tickets_behind(folder, known);
     let mut recovered = 0;
     loop {
@@ -142,6 +172,22 @@ pub async fn play_journal(db: &Database, folder: &Path, now: Millis) -> Result<u
             })
             .await?;
     }
+}
+
+async fn play_voids(db: &Database, folder: &Path, context: Context, now: Millis) -> Result<u32, Problem> {
+    let journaled: Vec<Voided> = journal::voids(folder).collect();
+    let missing = db
+        .read(move |conn| {
+            let missing = journaled.into_iter().map(|void| Ok(void.is_missing(conn)?.then_some(void)));
+            missing.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<Voided>>>()
+        })
+        .await?;
+    let mut recovered = 0;
+    for void in missing {
+        let context = context.clone();
+        recovered += u32::from(db.write(move |conn| void.put_back(conn, &context, now)).await?);
+    }
+    Ok(recovered)
 }
 
 fn unreadable_folder(error: io::Error) -> OpenError {

@@ -165,8 +165,10 @@ impl Till {
         let reserve = Reserve::new(Arc::clone(&options.disk), options.folder.clone());
         let is_low = reserve.tend() == Room::Low;
         let (db, recovery) = recover::open(&options.folder, &options.backup_folder, options.writer, now)?;
-        let recovered_count = recover::play_journal(&db, &options.journal_folder, now).await?;
-        let found = Found { recovery, recovered_count };
+        let put_back =
+            recover::play_journal(&db, &options.journal_folder, options.policy, &options.entropy, now)
+                .await?;
+        let found = Found { recovery, put_back };
         let Identity { installation_id, secrets, witness } = guard::identify(&db, &options, found).await?;
         let pins = Pins {
             db: db.clone(),

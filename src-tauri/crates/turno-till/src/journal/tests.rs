@@ -39,6 +39,10 @@ fn ticket() -> Ticket {
     since(&company(), 0, 10).unwrap().remove(0)
 }
 
+fn line() -> Line {
+    Line::Ticket(Box::new(ticket()))
+}
+
 /// A ticket's sales as they travel.
 fn requests(conn: &Connection) -> Vec<(String, String, Vec<u8>)> {
     conn.prepare(
@@ -150,7 +154,7 @@ fn what_was_written_is_read_and_a_torn_or_altered_line_costs_only_itself() {
     assert_eq!(last_sequence(&path), None);
     let mut journal = Journal::open(&path, || 0, NOW).unwrap();
     assert_eq!(last_sequence(&path), Some(0));
-    journal.append(&[ticket()]).unwrap();
+    journal.append(&[line()]).unwrap();
     drop(journal);
     let file = files(&path).remove(0);
     let whole = fs::read(&file).unwrap();
@@ -159,7 +163,7 @@ fn what_was_written_is_read_and_a_torn_or_altered_line_costs_only_itself() {
         assert_eq!(tickets_behind(&path, 0).count(), 0, "cut at {end}");
         let mut journal = Journal::open(&path, || 0, NOW).unwrap();
         assert_eq!(journal.last_sequence, 0);
-        journal.append(&[ticket()]).unwrap();
+        journal.append(&[line()]).unwrap();
         assert_eq!(tickets_behind(&path, 0).collect::<Vec<_>>(), [ticket()], "cut at {end}");
     }
     for at in (0..whole.len()).step_by(97) {
@@ -175,7 +179,7 @@ fn files_turn_with_backups_and_only_those_that_can_matter_are_read_and_kept() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join(FOLDER);
     let mut journal = Journal::open(&path, || 0, NOW).unwrap();
-    journal.append(&[ticket()]).unwrap();
+    journal.append(&[line()]).unwrap();
     // The clock is set back, and it does not matter.
     journal.turn(NOW - 86_400_000).unwrap();
     assert_eq!(files(&path).len(), 2);
@@ -185,7 +189,7 @@ fn files_turn_with_backups_and_only_those_that_can_matter_are_read_and_kept() {
     drop(journal);
     assert_eq!(Journal::open(&path, || 0, NOW).unwrap().last_sequence, 3);
     for sequence in 4..40 {
-        Journal::begin(&path, sequence, NOW).unwrap();
+        Journal::begin(&path, sequence, None, NOW).unwrap();
     }
     assert_eq!(files(&path).len(), KEPT);
 }
@@ -217,7 +221,7 @@ fn a_clock_that_jumps_between_two_files_hides_no_ticket() {
                     fs::write(path.join(format!("{sequence:012}-{}.journal", stamp(now + YEAR))), "")
                         .unwrap();
                 }
-                journal.append(&[ticket_behind(sequence)]).unwrap();
+                journal.append(&[Line::Ticket(Box::new(ticket_behind(sequence)))]).unwrap();
                 sequence += 3;
                 assert_eq!(last_sequence(&path), Some(sequence), "{jumps:?}");
                 for known in 0..sequence {

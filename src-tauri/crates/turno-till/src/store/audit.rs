@@ -71,6 +71,8 @@ pub enum Event {
     VoidConfirmed,
     /// A manager had a void that YUPY refused tried again.
     VoidRetried,
+    /// A void was put back from the journal.
+    VoidRecovered,
     /// YUPY knows that a sale was discarded.
     DiscardTold,
     /// The question of a discarded sale had ended before YUPY could be told.
@@ -93,7 +95,7 @@ pub enum Event {
 
 impl Event {
     /// For whoever looks for a kind of them.
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 49] = [
         Self::Enrolled,
         Self::PersonCreated,
         Self::PinReset,
@@ -133,6 +135,7 @@ impl Event {
         Self::SaleVoided,
         Self::VoidConfirmed,
         Self::VoidRetried,
+        Self::VoidRecovered,
         Self::DiscardTold,
         Self::DiscardNotTold,
         Self::DiscardDisputed,
@@ -192,6 +195,7 @@ impl Event {
             Self::SaleVoided => "sale_voided",
             Self::VoidConfirmed => "void_confirmed",
             Self::VoidRetried => "void_retried",
+            Self::VoidRecovered => "void_recovered",
             Self::DiscardTold => "discard_told",
             Self::DiscardNotTold => "discard_not_told",
             Self::DiscardDisputed => "discard_disputed",
@@ -246,6 +250,26 @@ impl Entry<'_> {
     pub fn new(event: Event) -> Self {
         Self { event, person_id: None, external_transaction_id: None, data: json!({}) }
     }
+}
+
+/// The number of the newest row; 0 while there is none.
+pub fn last_id(conn: &Connection) -> Result<i64> {
+    conn.prepare_cached("SELECT coalesce(max(audit_id), 0) FROM audit")?.query_row([], |row| row.get(0))
+}
+
+/// Rows of one kind behind a number, the oldest first: their numbers, and the sales that they are about.
+pub fn of_event_behind(
+    conn: &Connection,
+    event: Event,
+    audit_id: i64,
+    limit: u32,
+) -> Result<Vec<(i64, String)>> {
+    conn.prepare_cached(
+        "SELECT audit_id, external_transaction_id FROM audit
+         WHERE audit_id > ?1 AND event = ?2 AND external_transaction_id IS NOT NULL ORDER BY audit_id LIMIT ?3",
+    )?
+    .query_map(params![audit_id, event.as_word(), limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+    .collect()
 }
 
 pub fn append(conn: &Connection, at: Millis, entry: &Entry<'_>) -> Result<()> {

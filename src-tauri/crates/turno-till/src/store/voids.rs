@@ -43,6 +43,7 @@ pub struct VoidRow {
     pub approved_by: String,
     pub reason: String,
     pub returned_minor: i64,
+    pub tender: String,
     pub voided_at: Millis,
     pub state: State,
     pub lost_count: u32,
@@ -172,13 +173,21 @@ fn read(row: &Row<'_>) -> Result<VoidRow> {
         state,
         lost_count: row.get(14)?,
         detail: row.get(15)?,
+        tender: row.get(16)?,
     })
+}
+
+/// Whether a sale has a void, also one whose row cannot be understood.
+pub fn exists(conn: &Connection, sequence: i64) -> Result<bool> {
+    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM voids WHERE sequence = ?1)")?
+        .query_row([sequence], |row| row.get(0))
 }
 
 pub fn get(conn: &Connection, sequence: i64) -> Result<Option<VoidRow>> {
     conn.prepare_cached(
         "SELECT idempotency_key, body, body_sha256, operation_id, shift_number, asked_by, approved_by, reason,
-                returned_minor, voided_at_ms, state, attempts, due_at_ms, trouble, lost_count, detail
+                returned_minor, voided_at_ms, state, attempts, due_at_ms, trouble, lost_count, detail,
+                tender
          FROM voids WHERE sequence = ?1",
     )?
     .query_row([sequence], read)

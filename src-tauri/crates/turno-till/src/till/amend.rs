@@ -63,6 +63,7 @@ impl Till {
                 void::void(conn, &context, &voiding)
             })
             .await?;
+        enrolled.journal_wanted.notify_one();
         enrolled.relay.wake();
         self.changed();
         Ok(())

@@ -11,7 +11,7 @@ use turno_sqlite::WriterMode;
 
 use super::{Inner, Till};
 use crate::backup;
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, Line};
 use crate::room::Room;
 use crate::view::{Problem, ProblemCode, StorageWarning};
 
@@ -47,7 +47,7 @@ impl Till {
         let (inner, now) = (Arc::clone(&self.inner), self.now());
         let turns = inner.journal_turns.swap(false, Ordering::SeqCst);
         let (folder, backups) = (inner.options.journal_folder.clone(), inner.options.backup_folder.clone());
-        let mut behind = self
+        let (mut behind, mut mark) = self
             .on_the_medium(journal, move |journal| {
                 let open = match journal.take() {
                     Some(open) => open,
@@ -57,19 +57,37 @@ impl Till {
                 if turns {
                     open.turn(now)?;
                 }
-                Ok(open.last_sequence)
+                Ok((open.last_sequence, open.mark.clone()))
             })
             .await?;
         loop {
-            let tickets = inner.db.read(move |conn| journal::since(conn, behind, TICKETS)).await?;
-            if tickets.is_empty() {
-                return Ok(());
+            let (tickets, (voids, reached)) = inner
+                .db
+                .read(move |conn| {
+                    let tickets = journal::since(conn, behind, TICKETS)?;
+                    Ok((tickets, journal::voids_since(conn, mark.as_ref(), TICKETS)?))
+                })
+                .await?;
+            mark = reached;
+            if tickets.is_empty() && voids.is_empty() {
+                // The next file begins with it; a line of its own would cost a write for each sale.
+                return self
+                    .on_the_medium(journal, move |journal| {
+                        if let Some(open) = journal {
+                            open.mark = mark;
+                        }
+                        Ok(())
+                    })
+                    .await;
             }
+            let tickets = tickets.into_iter().map(|ticket| Line::Ticket(Box::new(ticket)));
+            let voids = voids.into_iter().map(|void| Line::Void { void: Box::new(void) });
+            let lines: Vec<Line> = tickets.chain(voids).collect();
             behind = self
                 .on_the_medium(journal, move |journal| {
                     let Some(mut open) = journal.take() else { return Ok(behind) };
                     // Put back only if all went well: what was half written is found out by opening it again.
-                    open.append(&tickets)?;
+                    open.append(&lines)?;
                     Ok(journal.insert(open).last_sequence)
                 })
                 .await?;

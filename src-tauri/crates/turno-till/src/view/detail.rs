@@ -84,6 +84,8 @@ pub enum Happening {
     /// The money was given back.
     Voided,
     VoidRetried,
+    /// The void was put back from the journal.
+    VoidRecovered,
     /// `outcome` says how an attempt to void it at YUPY ended.
     VoidAttemptEnded,
     VoidAttemptCutOff,

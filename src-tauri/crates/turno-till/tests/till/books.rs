@@ -1,6 +1,6 @@
 //! A YUPY that several tills talk to and that remembers: what each key carried, and every sale by its external id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +17,8 @@ pub struct Books {
     keys: Mutex<BTreeMap<String, Vec<u8>>>,
     /// By external id, as they were sent.
     pub sales: Mutex<BTreeMap<String, Value>>,
+    /// The operations that voided a sale, by its external id.
+    pub voids: Mutex<BTreeMap<String, BTreeSet<String>>>,
     /// So many epochs that tills tell of are somebody else's.
     pub taken_epochs: AtomicU32,
     /// The next sale looks like another one.
@@ -64,6 +66,9 @@ impl Books {
             return self.list(&request.path);
         }
         let (key, bytes) = (request.idempotency_key.clone().unwrap(), request.body.clone().unwrap());
+        if let Some(id) = request.path.strip_suffix("/void") {
+            return self.void(id.strip_prefix("/v1/transactions/ypt-").unwrap(), &body);
+        }
         let id = body["external_transaction_id"].as_str().unwrap().to_owned();
         if self.keys.lock().unwrap().entry(key).or_insert_with(|| bytes.clone()) != &bytes {
             return error(409, "idempotency_conflict")(&body);
@@ -75,6 +80,20 @@ impl Books {
         let status = if sales.contains_key(&id) { 200 } else { 201 };
         let sale = sales.entry(id).or_insert(body);
         json_answer(status, &transaction(sale))
+    }
+
+    fn void(&self, id: &str, body: &Value) -> Reply {
+        assert!(self.sales.lock().unwrap().contains_key(id));
+        let operation = body["external_operation_id"].as_str().unwrap().to_owned();
+        self.voids.lock().unwrap().entry(id.to_owned()).or_default().insert(operation.clone());
+        json_answer(
+            200,
+            &json!({
+                "result": "applied", "idempotency_replayed": false, "yupy_transaction_id": format!("ypt-{id}"),
+                "external_transaction_id": id, "external_operation_id": operation,
+                "state": { "operational": "voided", "financial": "refunded" }, "request_id": "r-9",
+            }),
+        )
     }
 
     fn list(&self, path: &str) -> Reply {

@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turno_till::view::{EpochReason, ProblemCode, StorageWarning};
+use turno_till::view::{
+    EpochReason, ProblemCode, ShiftReportRequest, StorageWarning, VoidProgress, VoidSaleRequest,
+};
 use turno_till::{Options, Till};
 
 use crate::crash::disk::audited;
-use crate::support::{MORNING, unlock};
+use crate::support::{MANAGER_PIN, MORNING, unlock};
 use crate::world::{Folder, World, all_accepted, killed_after};
 
 /// Two sales in the backup and two since, of which the last has not been sent; the folder is closed.
@@ -157,6 +159,107 @@ async fn a_journal_that_was_half_played_back_is_played_to_its_end() {
         assert!(![&shop.since, &shop.unsent].contains(&&folder.sell().await), "{steps}");
         assert!(all_accepted(&folder.until_settled().await), "{steps}");
     }
+}
+
+impl Folder {
+    async fn void(&self, id: &str) -> Result<(), ProblemCode> {
+        let shown = self.till.sale_detail(id).await.unwrap();
+        let request = VoidSaleRequest {
+            external_transaction_id: id.to_owned(),
+            shown_returned_minor: shown.void_offer.returned.minor,
+            manager_id: "m".to_owned(),
+            pin: MANAGER_PIN.to_owned(),
+            reason: "viaje cancelado".to_owned(),
+        };
+        self.till.void_sale(&request).await.map_err(|problem| problem.code)
+    }
+
+    async fn until_voided(&self, id: &str) {
+        while self.till.sale_detail(id).await.unwrap().void.unwrap().progress != VoidProgress::Confirmed {
+            self.clock.forward(1_000);
+            self.till.send_now().await.unwrap();
+        }
+    }
+
+    async fn cash_expected(&self) -> i64 {
+        let open = ShiftReportRequest { shift_id: None };
+        self.till.shift_report(&open).await.unwrap().drawer.expected.minor
+    }
+}
+
+/// Waits until the journal has so many voids.
+async fn voids_journaled(path: &Path, count: usize) {
+    while turno_till::journal::voids(&path.join("journal")).count() < count {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Of a sale that the backup has and of one that it has not; known to YUPY and not.
+#[tokio::test(start_paused = true)]
+async fn money_that_was_given_back_after_the_backup_is_not_given_back_again() {
+    for steps in (0..16).chain([u32::MAX]) {
+        let world = World::new();
+        let folder = world.new_till().await;
+        let before = folder.sell().await;
+        folder.until_settled().await;
+        folder.till.back_up().await.unwrap();
+        folder.void(&before).await.unwrap();
+        folder.until_voided(&before).await;
+        let since = folder.sell().await;
+        folder.until_settled().await;
+        folder.wire.cut();
+        let unsent = folder.sell().await;
+        folder.void(&unsent).await.unwrap();
+        folder.void(&since).await.unwrap();
+        let cash = folder.cash_expected().await;
+        voids_journaled(&folder.path, 3).await;
+        let path = folder.close().await;
+        spoil(&path.join("till.db"));
+        killed_after(steps, world.open("data", &world.home, MORNING + 110_000)).await;
+        let folder = world.open("data", &world.home, MORNING + 120_000).await;
+        unlock(&folder.till).await;
+        assert_eq!(folder.cash_expected().await, cash, "{steps}: the drawer is what it was");
+        for id in [&before, &since, &unsent] {
+            assert_eq!(folder.void(id).await, Err(ProblemCode::AlreadyVoided), "{steps}");
+            folder.until_voided(id).await;
+            assert_eq!(world.books.voids.lock().unwrap()[id].len(), 1, "{steps}: one operation at YUPY");
+        }
+        folder.close().await;
+        assert_eq!(audited(&path).get("void_recovered"), Some(&3), "{steps}");
+    }
+}
+
+/// A restored till numbers its audit anew, below what the journal has seen.
+#[tokio::test(start_paused = true)]
+async fn what_is_voided_after_a_restore_is_in_the_journal_as_well() {
+    let world = World::new();
+    let folder = world.new_till().await;
+    let first = folder.sell().await;
+    let second = folder.sell().await;
+    folder.until_settled().await;
+    folder.till.back_up().await.unwrap();
+    for _ in 0..5 {
+        folder.sell().await;
+    }
+    folder.void(&first).await.unwrap();
+    voids_journaled(&folder.path, 1).await;
+    let path = folder.close().await;
+    // Five sales are lost with the journal's medium, but for the line of the void.
+    for file in fs::read_dir(path.join("journal")).unwrap() {
+        let file = file.unwrap().path();
+        let lines = fs::read_to_string(&file).unwrap();
+        let voids: Vec<&str> = lines.lines().filter(|line| line.contains("\"void\"")).collect();
+        fs::write(&file, voids.join("\n") + "\n").unwrap();
+    }
+    spoil(&path.join("till.db"));
+    let folder = world.open("data", &world.home, MORNING + 120_000).await;
+    unlock(&folder.till).await;
+    folder.void(&second).await.unwrap();
+    voids_journaled(&folder.path, 2).await;
+    let path = folder.close().await;
+    let folder = world.open("data", &world.home, MORNING + 180_000).await;
+    assert_eq!(turno_till::journal::voids(&path.join("journal")).count(), 2, "and once is enough");
+    folder.close().await;
 }
 
 #[tokio::test(start_paused = true)]

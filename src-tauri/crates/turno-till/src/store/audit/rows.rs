@@ -224,7 +224,8 @@ pub fn kind_of(event: Event) -> AuditKind {
         | Event::CashRefunded
         | Event::SaleVoided
         | Event::VoidConfirmed
-        | Event::VoidRetried => AuditKind::Money,
+        | Event::VoidRetried
+        | Event::VoidRecovered => AuditKind::Money,
         Event::PrinterSet | Event::TicketPrintedAgain | Event::PrintAnswered => AuditKind::Printing,
         Event::Enrolled
         | Event::IdentityCollision
