@@ -1,4 +1,5 @@
-//! A cashier and a manager at one till: they sell, press twice, decide, and the till dies under their hands.
+//! A cashier and two managers at one till: they sell, press twice, decide, also for other tills, and the till dies under
+//! their hands.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -14,8 +15,9 @@ use turno_till::machine::Machine;
 use turno_till::outbox::Policy;
 use turno_till::room::Ample;
 use turno_till::view::{
-    Charge, ChargeOutcome, ConnectRequest, Decide, Decision, Line, LookAlikePolicy, MoneyHandled,
-    OpenShiftRequest, Phase, ProblemCode, Role, SaleSummary, Tender, UnlockRequest,
+    Charge, ChargeOutcome, ConnectRequest, Decide, DecideOther, Decision, Line, LookAlikePolicy,
+    MoneyHandled, OpenShiftRequest, Phase, Problem, ProblemCode, Review, Role, SaleSummary, Tender,
+    UnlockRequest,
 };
 use turno_till::{Options, PinCost, Till, WriterMode};
 
@@ -29,6 +31,7 @@ use crate::trace::Trace;
 
 const CASHIER_PIN: &str = "314159";
 const MANAGER_PIN: &str = "271828";
+const MANAGERS: [&str; 2] = ["m", "n"];
 const HOUR_MS: i64 = 3_600_000;
 const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
 
@@ -74,6 +77,13 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whoever decides about a sale here. The same one in a copy of the folder and in an older state of it: two people's
+/// words under one token would be two bodies under one key, which is an identity collision and for people.
+fn manager_of(external_transaction_id: &str) -> String {
+    let last = external_transaction_id.bytes().last().unwrap_or_default();
+    MANAGERS[usize::from(last) % MANAGERS.len()].to_owned()
 }
 
 /// Polls a future so many times and no more: the process died in between.
@@ -167,9 +177,11 @@ impl Actor {
             tokio::time::sleep(Duration::from_secs(2)).await;
         }
         self.server.has_enrolled_one();
-        for (id, name, role, pin) in
-            [("c", "Caja", Role::Cashier, CASHIER_PIN), ("m", "Encargado", Role::Manager, MANAGER_PIN)]
-        {
+        for (id, name, role, pin) in [
+            ("c", "Caja", Role::Cashier, CASHIER_PIN),
+            ("m", "Encargado", Role::Manager, MANAGER_PIN),
+            ("n", "Encargada", Role::Manager, MANAGER_PIN),
+        ] {
             self.till()?
                 .add_person(id, name, role, pin)
                 .await
@@ -311,7 +323,8 @@ impl Actor {
         tokio::time::sleep(Duration::from_millis(self.chance.between(200..=25_000))).await;
         match self.chance.between(0..=99) {
             0..=55 => self.sell().await,
-            56..=67 => self.decide().await,
+            56..=64 => self.decide().await,
+            65..=67 => self.decide_for_another().await,
             68..=73 => {
                 let report = self.till()?.send_now().await;
                 self.say(format!(
@@ -484,7 +497,7 @@ impl Actor {
             external_transaction_id: review.external_transaction_id.clone(),
             challenge_id: review.challenge_id.clone(),
             decision: if same { Decision::SameSale } else { Decision::DifferentSale },
-            manager_id: "m".to_owned(),
+            manager_id: manager_of(&review.external_transaction_id),
             pin: MANAGER_PIN.to_owned(),
             reason: "lo vi en el bus".to_owned(),
             money: same.then_some(MoneyHandled::Refunded),
@@ -493,6 +506,43 @@ impl Actor {
         let outcome = killed_after(polls, till.decide(&request)).await;
         drop(till);
         self.say(format!("decides {}: {outcome:?}", review.external_transaction_id));
+        self.after_deciding(outcome).await
+    }
+
+    /// A manager answers another till's question, if YUPY can be asked for one.
+    async fn decide_for_another(&mut self) -> Result<()> {
+        let till = self.till()?.clone();
+        let review = match till.other_reviews().await {
+            Ok(list) => list.reviews.into_iter().next(),
+            Err(problem) => {
+                self.say(format!("cannot see other tills' questions: {:?}", problem.code));
+                None
+            }
+        };
+        // A damaged answer may name a sale that no till made; no manager decides about that. And of two copies of a folder
+        // one may learn of the answer while the other has an own one: an identity collision, which is for people.
+        let is_answered = |review: &Review| {
+            review.external_transaction_id.starts_with('D') && !self.net.copies_are_expected()
+        };
+        let Some(review) = review.filter(is_answered) else { return Ok(()) };
+        let same = self.chance.per_mille(300);
+        let request = DecideOther {
+            external_transaction_id: review.external_transaction_id.clone(),
+            challenge_id: review.challenge_id,
+            decision: if same { Decision::SameSale } else { Decision::DifferentSale },
+            manager_id: (*self.chance.pick(&MANAGERS)).to_owned(),
+            pin: MANAGER_PIN.to_owned(),
+            reason: "llamé al bus".to_owned(),
+        };
+        let polls = if self.chance.per_mille(80) { self.chance.between(1..=8) } else { u64::MAX };
+        let outcome = killed_after(polls, till.decide_other(&request)).await;
+        drop(till);
+        self.net.count("DecidedForAnother");
+        self.say(format!("decides for another {}: {outcome:?}", review.external_transaction_id));
+        self.after_deciding(outcome).await
+    }
+
+    async fn after_deciding(&mut self, outcome: Option<Result<(), Problem>>) -> Result<()> {
         match outcome {
             None => self.crash().await,
             Some(Ok(())) => Ok(()),

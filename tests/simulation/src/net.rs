@@ -46,6 +46,7 @@ struct State {
     /// Every sale that travelled, with the keys of its bodies.
     keys: BTreeMap<Vec<u8>, BTreeSet<String>>,
     faults: BTreeMap<String, u64>,
+    copies_are_expected: bool,
     /// Tills that are cut off, in one of the ways.
     cuts: BTreeMap<usize, Cut>,
     /// Tills whose queue a bug has stopped.
@@ -60,6 +61,7 @@ impl Net {
             bodies: BTreeMap::new(),
             keys: BTreeMap::new(),
             faults: BTreeMap::new(),
+            copies_are_expected: false,
             cuts: BTreeMap::new(),
             blocked: BTreeSet::new(),
         };
@@ -82,6 +84,16 @@ impl Net {
 
     pub fn count(&self, fault: &str) {
         *self.state().faults.entry(fault.to_owned()).or_default() += 1;
+    }
+
+    /// In this world a till's folder will be copied.
+    pub fn expect_copies(&self) {
+        self.state().copies_are_expected = true;
+    }
+
+    #[must_use]
+    pub fn copies_are_expected(&self) -> bool {
+        self.state().copies_are_expected
     }
 
     #[must_use]

@@ -89,6 +89,9 @@ async fn live(
             sabotage,
         )?;
         let (acts, is_copied) = (chance.between(6..=24), chance.per_mille(100));
+        if is_copied {
+            net.expect_copies();
+        }
         hours.spawn(async move {
             actor.set_up().await?;
             for _ in 0..acts / 2 {
