@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use turno_domain::money::cash_due;
 use turno_domain::text::{has_control, normalise_free_text};
 use turno_domain::{Currency, Money};
-use turno_protocol::body::ChallengeView;
+use turno_protocol::body::{ChallengeView, TransactionBody};
 
 use crate::answer::Question;
 use crate::clock::{Millis, rfc3339};
@@ -25,8 +25,10 @@ use crate::store::imported::Origin;
 use crate::store::outbox as entries;
 use crate::store::questions::{self, Decider, QuestionRow, Verdict};
 use crate::store::sales::{self, SaleRow};
-use crate::store::unreadable;
-use crate::view::{self, Decide, Decision, MoneyHandled, Person, Problem, ProblemCode, Review, ReviewSide};
+use crate::store::{requests, unreadable};
+use crate::view::{
+    self, Decide, Decision, MoneyHandled, Person, Problem, ProblemCode, Review, ReviewSide, TenderMethod,
+};
 
 const REASON_LIMIT: usize = 300;
 
@@ -203,8 +205,8 @@ pub fn check(decide: &Decide) -> Result<String, Problem> {
     }
 }
 
-/// What the customer owes for what the sale's ticket still sells. Of another till's ticket only this sale is known; it
-/// is given back as if it had been paid alone.
+/// What the customer owes in cash for what the sale's ticket still sells. Of another till's ticket only this sale is
+/// known; its cash is given back as if it had been paid alone.
 fn owed(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
     let currency = currency(sale)?;
     if let Some(draft_id) = &sale.draft_id {
@@ -212,7 +214,29 @@ fn owed(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<i64> {
     }
     let entry = entries::get(conn, sale.sequence)?;
     let sells = entry.is_some_and(|entry| !matches!(entry.state, State::Discarded { .. }));
-    Ok(if sells { cash_due(Money::from_minor(sale.amount_minor, currency)).due.minor() } else { 0 })
+    if !sells {
+        return Ok(0);
+    }
+    let sold: TransactionBody = serde_json::from_slice(&requests::first_request(conn, sale.sequence)?.body)
+        .map_err(|_| unreadable("requests.body", "no sale"))?;
+    Ok(cash_due(in_cash(&sold, Money::from_minor(sale.amount_minor, currency))?).due.minor())
+}
+
+/// What of a sale was paid in cash, by the body that was frozen when it was sold: the only thing that another till
+/// tells of it. Only what was all cash names no tenders.
+fn in_cash(sold: &TransactionBody, amount: Money) -> rusqlite::Result<Money> {
+    let currency = amount.currency();
+    let cash = TenderMethod::Cash.as_word();
+    if sold.tenders.is_empty() {
+        let is_cash = sold.payment_method.as_deref().is_none_or(|method| method == cash);
+        return Ok(if is_cash { amount } else { Money::zero(currency) });
+    }
+    let mut parts = sold.tenders.iter().filter(|part| part.method == cash);
+    parts
+        .try_fold(Money::zero(currency), |sum, part| {
+            sum.checked_add(Money::parse_amount(&part.amount, currency).ok()?)
+        })
+        .ok_or_else(|| unreadable("requests.body", "a tender without an amount"))
 }
 
 /// Writes an approved decision inside the caller's transaction.

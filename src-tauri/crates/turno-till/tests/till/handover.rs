@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 use rusqlite::Connection;
 use turno_till::store::FILE_NAME;
 use turno_till::view::{
-    ConnectRequest, Decide, Decision, ExportUnsentRequest, ImportUnsentRequest, OpenShiftRequest, Phase,
-    Problem, ProblemCode, Role, SaleState, UnsentExported, UnsentImported, VoidSaleRequest,
+    Charge, ConnectRequest, Decide, Decision, ExportUnsentRequest, ImportUnsentRequest, MoneyHandled,
+    OpenShiftRequest, Phase, Problem, ProblemCode, Role, SaleState, ShiftReportRequest, Tender,
+    UnsentExported, UnsentImported, VoidSaleRequest, WalletProvider,
 };
 
-use crate::support::{CASHIER_PIN, MANAGER_PIN, MORNING, unlock};
+use crate::support::{CASHIER_PIN, MANAGER_PIN, MORNING, charge, luggage, recorded, unlock};
 use crate::world::{Folder, World, all_accepted};
 
 const PASSPHRASE: &str = "tres buses azules";
@@ -172,6 +173,43 @@ async fn a_question_about_an_imported_sale_is_decided_where_it_is_asked_and_the_
     first.till.send_now().await.unwrap();
     assert!(all_accepted(&first.until_settled().await));
     assert_eq!(world.books.sales.lock().unwrap().len(), ids.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_an_imported_sale_only_what_was_paid_in_cash_comes_out_of_the_drawer() {
+    let yape = |amount: Option<&str>| Tender::Wallet {
+        provider: WalletProvider::Yape,
+        operation_number: "00123456".to_owned(),
+        amount: amount.map(str::to_owned),
+    };
+    let cash = || Tender::Cash { received: None };
+    for (tenders, given_back) in
+        [(vec![cash()], 990), (vec![yape(None)], 0), (vec![yape(Some("5")), cash()], 490)]
+    {
+        let world = World::new();
+        let first = world.new_till().await;
+        first.wire.cut();
+        let draft_id = first.till.open_draft().draft_id;
+        recorded(first.till.charge(&Charge { tenders, ..charge(&draft_id, vec![luggage()]) }).await.unwrap());
+        export_to(&first, &place(&world), PASSPHRASE).await.unwrap();
+        let second = second_till(&world, "SECOND").await;
+        world.books.asks_once.store(true, Ordering::SeqCst);
+        import_from(&second, &place(&world), PASSPHRASE).await.unwrap();
+        second.until_settled().await;
+        let review = second.till.reviews().await.unwrap().remove(0);
+        let decide = Decide {
+            external_transaction_id: review.external_transaction_id,
+            challenge_id: review.challenge_id,
+            decision: Decision::SameSale,
+            manager_id: "m".to_owned(),
+            pin: MANAGER_PIN.to_owned(),
+            reason: "se vendió dos veces".to_owned(),
+            money: Some(MoneyHandled::Refunded),
+        };
+        second.till.decide(&decide).await.unwrap();
+        let drawer = second.till.shift_report(&ShiftReportRequest { shift_id: None }).await.unwrap().drawer;
+        assert_eq!((drawer.refunds.minor, drawer.expected.minor), (given_back, 10_000 - given_back));
+    }
 }
 
 #[tokio::test(start_paused = true)]
