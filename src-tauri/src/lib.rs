@@ -12,6 +12,7 @@ mod events;
 mod folder;
 mod front;
 mod options;
+mod painting;
 mod places;
 #[cfg(feature = "practice")]
 mod practice;
@@ -26,6 +27,7 @@ use tauri::async_runtime::{block_on, spawn};
 use tauri::{App, AppHandle, Manager, RunEvent, WebviewWindowBuilder, WindowEvent};
 
 pub use crate::options::Options;
+pub use crate::painting::without_opengl;
 
 use crate::desk::{Desk, Folders};
 

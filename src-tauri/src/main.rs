@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         .with_ansi(stderr_is_read)
         .with_writer(std::io::stderr)
         .init();
+    turno::without_opengl();
     match turno::run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
