@@ -14,7 +14,7 @@ mod window;
 mod yupy;
 
 pub use machine::Machine;
-pub use wait::until;
+pub use wait::{rest, until};
 pub use webdriver::key;
 pub use window::Window;
 pub use yupy::Yupy;

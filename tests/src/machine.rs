@@ -70,7 +70,12 @@ impl Machine {
     pub async fn open(&self, args: &[&str]) -> Result<Window> {
         let mut words = vec!["--data-dir".to_owned(), self.data.display().to_string()];
         words.extend(args.iter().map(|&word| word.to_owned()));
+        self.open_program(&tree::binaries().join("turno"), &words).await
+    }
+
+    /// Opens another program that has a web view.
+    pub async fn open_program(&self, program: &Path, args: &[String]) -> Result<Window> {
         let driver = Driver::start(&self.screen, self.home.path()).await?;
-        Window::open(driver, &tree::binaries().join("turno"), &words).await
+        Window::open(driver, program, args).await
     }
 }

@@ -7,10 +7,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are one level below the root")
 }
 
-/// Where Cargo put the programs of this build, next to the tests' own.
+/// Where Cargo put the programs of this build: this one, or the tests' in `deps` beside them.
 pub fn binaries() -> PathBuf {
-    let test = std::env::current_exe().expect("a running program has a path");
-    test.ancestors().nth(2).expect("tests run from target/<profile>/deps").to_owned()
+    let program = std::env::current_exe().expect("a running program has a path");
+    let folder = program.parent().expect("a program is in a folder");
+    if folder.ends_with("deps") { folder.parent().expect("target/<profile>") } else { folder }.to_owned()
 }
 
 /// Pictures of the real window, made by the tests.

@@ -23,3 +23,8 @@ pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Result<Option<T>
         sleep(PAUSE).await;
     }
 }
+
+/// Lets time pass in which nothing is waited for: what is measured is the rest itself.
+pub async fn rest(length: Duration) {
+    sleep(length).await;
+}

@@ -82,6 +82,11 @@ impl Yupy {
             "currency": "PEN",
             "products": [{ "product": product, "name": name, "detail": "Hasta 10 kg", "price": "15.00" }],
         }))?;
+        self.put_catalog(catalog).await
+    }
+
+    /// From now on the company sells this and nothing else.
+    pub async fn put_catalog(&self, catalog: CatalogBody) -> Result<()> {
         let (company, integration) = tills()?;
         let ledger = self.ledger.as_ref().context("only a company's server has a catalog")?;
         Ok(ledger.put_catalog(company, integration, catalog).await?)

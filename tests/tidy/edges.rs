@@ -40,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "turno-server",
             "turno-simulation",
             "turno-sqlite",
+            "turno-tests",
             "turno-till",
         ],
     ),

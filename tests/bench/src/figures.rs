@@ -43,6 +43,13 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The value below which so many of a thousand are.
+pub fn per_mille(values: &mut [f64], share: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = (values.len() * share).div_ceil(1_000).saturating_sub(1);
+    values.get(place).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +68,14 @@ mod tests {
         figures.put_ratio("a", 2.0, 3.0, Target::AtLeast(0.6));
         assert!(figures.to_json().contains(r#""a":0.67"#), "{}", figures.to_json());
         assert!(figures.to_json().contains(r#""b":12346"#), "{}", figures.to_json());
+    }
+
+    #[test]
+    fn a_percentile_is_a_value_that_was_measured() {
+        let mut values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        assert_eq!(per_mille(&mut values, 990).to_bits(), 198.0_f64.to_bits());
+        assert_eq!(per_mille(&mut values, 500).to_bits(), 100.0_f64.to_bits());
+        assert_eq!(per_mille(&mut values[..1], 990).to_bits(), 1.0_f64.to_bits());
+        assert!(per_mille(&mut [], 990).is_nan());
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::process;
+use crate::{process, system, ui};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -33,6 +33,12 @@ enum What {
         #[arg(last = true)]
         rest: Vec<String>,
     },
+    /// The real window beside an empty one. Needs what the tests in the real window need.
+    Ui {
+        /// Passed on to the bench; `-- --help` lists what it takes.
+        #[arg(last = true)]
+        rest: Vec<String>,
+    },
 }
 
 /// Optimised as a release is.
@@ -40,12 +46,27 @@ const BUILD: [&str; 7] = ["run", "--quiet", "--profile", "measured", "--package"
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let (words, rest) = match &args.what {
-        What::Till { sales, rest } => (["till", "--sales", &sales.to_string()].map(str::to_owned), rest),
+        What::Till { sales, rest } => {
+            (vec!["till".to_owned(), "--sales".to_owned(), sales.to_string()], rest)
+        }
         What::Server { history, rest } => {
-            (["server", "--history", &history.to_string()].map(str::to_owned), rest)
+            (vec!["server".to_owned(), "--history".to_owned(), history.to_string()], rest)
+        }
+        What::Ui { rest } => {
+            build_windows()?;
+            (vec!["ui".to_owned()], rest)
         }
     };
     let words: Vec<_> = BUILD.into_iter().chain(words.iter().chain(rest).map(String::as_str)).collect();
     process::run(&mut process::cargo(&words))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The till with its page, and the empty window that it is compared to.
+fn build_windows() -> Result<()> {
+    system::prepare_for_test()?;
+    ui::install()?;
+    ui::build()?;
+    let windows = ["--package", "turno", "--bin", "turno", "--example", "empty_window"];
+    process::run(&mut process::cargo(&[["build", "--profile", "measured"].as_slice(), &windows].concat()))
 }

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, ensure};
 use tokio::time::{MissedTickBehavior, interval};
 use turno_till::relay::PARALLEL;
 
+use super::Plan;
 use super::shop::{Place, Shop, told_no};
-use super::{Plan, per_mille};
-use crate::figures::{Figures, Target};
+use crate::figures::{Figures, Target, per_mille};
 use crate::load;
 use crate::on_sqlite::first_ones;
 use crate::sale::{Kind, Numbers};

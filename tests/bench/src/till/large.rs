@@ -8,8 +8,8 @@ use turno_till::Till;
 use turno_till::random::{OsEntropy, roll};
 
 use super::shop::{Place, Shop, told_no};
-use super::{Plan, commits, is_on_a_disk, per_mille, stock};
-use crate::figures::{Figures, Target, median};
+use super::{Plan, commits, is_on_a_disk, stock};
+use crate::figures::{Figures, Target, median, per_mille};
 
 /// Pages that are looked at; the hundredth part of them is some.
 const PAGES: u32 = 2_000;
