@@ -244,7 +244,14 @@ fn claim(conn: &Connection, context: &Context, now: Millis) -> rusqlite::Result<
             row => row?.ok_or_else(|| unreadable("resolutions.resolution_id", "?"))?,
         };
         // Nothing is told that was not approved in these words, or of a sale that is none of the discarded.
-        if !row.is_intact() || !resolve::is_standing(conn, &row)? {
+        let stands = match resolve::is_standing(conn, &row) {
+            Err(error) if is_about_the_row(&error) => {
+                tracing::error!(%error, id, "a decision's sale cannot be understood; the decision is set aside");
+                false
+            }
+            stands => stands?,
+        };
+        if !row.is_intact() || !stands {
             resolutions::set_aside(conn, id, now)?;
             continue;
         }

@@ -254,6 +254,29 @@ async fn words_that_were_changed_on_the_disk_are_not_told() {
     assert!(shop.yupy.decisions().is_empty());
 }
 
+/// Damaged while the till runs: at its start a row that cannot be understood is set aside before anything is told.
+#[tokio::test(start_paused = true)]
+async fn a_discarded_sale_that_cannot_be_understood_keeps_no_other_decision_waiting() {
+    let shop = Shop::open().await;
+    let damaged = asked(&shop).await;
+    shop.yupy.down(Failure::NoNetwork);
+    shop.till.decide(&same(&damaged, "ch-1")).await.unwrap();
+    let conn = rusqlite::Connection::open(shop.folder().join("till.db")).unwrap();
+    conn.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE outbox SET state = 'eaten'").unwrap();
+    drop(conn);
+    shop.yupy.up();
+    shop.sell(seat("12B")).await;
+    let told = || {
+        let conn = rusqlite::Connection::open(shop.folder().join("till.db")).unwrap();
+        conn.query_one("SELECT state FROM resolutions", [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    while told() != "needs_attention" {
+        shop.clock.forward(1_000);
+        shop.till.send_now().await.unwrap();
+    }
+    assert!(shop.yupy.decisions().is_empty(), "nothing is told of a sale that is not known to be discarded");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_portals_page_is_no_answer_to_a_decision() {
     let shop = Shop::open().await;
