@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use turno_sqlite::{Database, OpenError, WriterMode};
+use turno_sqlite::{Database, OpenError, WriteError, WriterMode};
 
 use crate::backup::{self, stamp, sync_folder};
 use crate::clock::Millis;
@@ -185,7 +185,14 @@ async fn play_voids(db: &Database, folder: &Path, context: Context, now: Millis)
     let mut recovered = 0;
     for void in missing {
         let context = context.clone();
-        recovered += u32::from(db.write(move |conn| void.put_back(conn, &context, now)).await?);
+        match db.write(move |conn| void.put_back(conn, &context, now)).await {
+            Ok(put_back) => recovered += u32::from(put_back),
+            // It stays in the journal, and the next start looks for it again: nothing is lost by selling on.
+            Err(WriteError::Rejected(problem)) => {
+                tracing::error!(code = ?problem.code, said = problem.detail, "a void cannot be put back");
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(recovered)
 }
