@@ -62,14 +62,16 @@ impl Webhook {
         });
         let body = body.to_string();
         let mut pause = FIRST_PAUSE;
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
             match self.tell(&body).await {
                 Ok(StatusCode::OK) => return,
                 Ok(status) => tracing::warn!(acquirer_payment_id, %status, "the webhook was not taken"),
                 Err(error) => tracing::warn!(acquirer_payment_id, %error, "the webhook got no answer"),
             }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
         }
         tracing::error!(acquirer_payment_id, "the webhook is given up; a look-up finds the payment approved");
     }
