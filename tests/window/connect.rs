@@ -8,7 +8,7 @@ use axum::response::Html;
 use rusqlite::Connection;
 use turno_tests::{Machine, Window, Yupy, key};
 
-use crate::steps::{last_sale, next_sale, open_shift, see_accepted};
+use crate::steps::{last_sale, next_sale, open_shift, see_accepted, see_reviews};
 
 pub const CODE: &str = "K7M2P-QX4TD-9HWRA";
 
@@ -101,6 +101,21 @@ pub async fn add_to_ticket(till: &Window, product: &str) -> Result<()> {
     till.keys(key::ENTER).await?;
     till.see("line-0").await?;
     Ok(())
+}
+
+/// Sells one product twice, about which a YUPY asks that was told to; the id of the second sale.
+pub async fn sell_two_alike(till: &Window) -> Result<String> {
+    add_to_ticket(till, "equipaje").await?;
+    till.keys(key::F9).await?;
+    let first = next_sale(till, None).await?;
+    see_accepted(till).await?;
+    till.keys(key::F2).await?;
+    till.see_focused("search").await?;
+    add_to_ticket(till, "equipaje").await?;
+    till.keys(key::F9).await?;
+    let second = next_sale(till, Some(first)).await?;
+    see_reviews(till, 1).await?;
+    Ok(second)
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use anyhow::Result;
 use rusqlite::Connection;
 use turno_tests::{Machine, Yupy, key};
 
-use crate::connect::{CODE, add_to_ticket, selling_for};
-use crate::steps::{next_sale, see_accepted, see_pending, see_reviews};
+use crate::connect::{CODE, sell_two_alike, selling_for};
+use crate::steps::{see_pending, see_reviews};
 
 const MANAGERS_CODE: &str = "M4NAG-ERSC2-DEXYZ";
 const PIN: &str = "804271";
@@ -20,16 +20,7 @@ async fn a_question_of_one_till_is_answered_on_another_and_confirmed_in_that_nam
     let seller = selling_for(&yupy, &counter, CODE).await?;
     let manager = selling_for(&yupy, &office, MANAGERS_CODE).await?;
 
-    add_to_ticket(&seller, "equipaje").await?;
-    seller.keys(key::F9).await?;
-    let first = next_sale(&seller, None).await?;
-    see_accepted(&seller).await?;
-    seller.keys(key::F2).await?;
-    seller.see_focused("search").await?;
-    add_to_ticket(&seller, "equipaje").await?;
-    seller.keys(key::F9).await?;
-    let second = next_sale(&seller, Some(first)).await?;
-    see_reviews(&seller, 1).await?;
+    let second = sell_two_alike(&seller).await?;
 
     manager.keys(key::F4).await?;
     manager.click(&format!("other-open-{second}")).await?;

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tokio::time::Instant;
 use turno_tests::{Machine, Window, Yupy, key};
 
-use crate::connect::{CODE, add_to_ticket, selling_for};
+use crate::connect::{CODE, sell_two_alike, selling_for};
 use crate::ledger::{audit, keys_of_attempts, transactions};
 use crate::steps::{
     MANAGER_PIN, choose_seat, next_sale, see_accepted, see_pending, see_reviews, sell_seat, selling,
@@ -262,16 +262,7 @@ async fn a_decision_with_a_token_that_expired_is_asked_for_anew_and_holds_once()
     let yupy = Yupy::start(&database, CODE).await?;
     yupy.ask_about_products_for(LIFE_SECONDS).await?;
     let till = selling_for(&yupy, &machine, CODE).await?;
-    add_to_ticket(&till, "equipaje").await?;
-    till.keys(key::F9).await?;
-    let first = next_sale(&till, None).await?;
-    see_accepted(&till).await?;
-    till.keys(key::F2).await?;
-    till.see_focused("search").await?;
-    add_to_ticket(&till, "equipaje").await?;
-    till.keys(key::F9).await?;
-    let id = next_sale(&till, Some(first)).await?;
-    see_reviews(&till, 1).await?;
+    let id = sell_two_alike(&till).await?;
     let asked = Instant::now();
 
     open(&till, &id).await?;
