@@ -14,7 +14,7 @@ export const elsewhereEs = {
     same_sale: 'Se respondió: es la misma venta',
   } satisfies Record<Decision, string>,
   final:
-    'La respuesta sale en el acto hacia YUPY y la primera vale para todos: después no se puede deshacer aquí.',
+    'La respuesta sale hacia YUPY en cuanto hay línea y la primera vale para todos: aquí no se puede deshacer.',
   otherwise: (who: string) => `${who} decidió antes otra cosa, y vale su decisión`,
   ended: 'la pregunta ya había terminado',
   decidedSame: (who: string, reason: string | null) =>
@@ -34,7 +34,7 @@ export const elsewhereEn: typeof elsewhereEs = {
     same_sale: 'Answered: it is the same sale',
   },
   final:
-    'The answer goes to YUPY at once and the first one stands for all: it cannot be undone here afterwards.',
+    'The answer goes to YUPY as soon as there is a line, and the first one stands for all: it cannot be undone here.',
   otherwise: (who) => `${who} decided otherwise before, and their decision stands`,
   ended: 'the question had ended',
   decidedSame: (who, reason) =>

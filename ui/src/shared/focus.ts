@@ -13,6 +13,11 @@ export function focusWhen(wanted: () => boolean): Attachment<HTMLElement> {
 /** Takes the keyboard when it appears. */
 export const focusFirst: Attachment<HTMLElement> = (element) => element.focus();
 
+/** For what scrolls and may hold nothing that takes the keyboard: the keyboard scrolls what it is in. */
+export const scrollable: Attachment<HTMLElement> = (element) => {
+  element.tabIndex = 0;
+};
+
 /** Keeps a row that the keyboard points at on the screen. */
 export function visibleWhen(wanted: () => boolean): Attachment<HTMLElement> {
   return (element) => {
