@@ -2,8 +2,8 @@
 //!
 //! WebKitGTK composes a page with OpenGL, and where a machine has no graphics processor that is computed: in Vender the
 //! blinking caret alone took a quarter of a processor for ever. The page is text and lines. Without OpenGL the same
-//! screen rests at 0 to 1 %, the way to it takes a fifth of the work, and its process half the memory (WebKitGTK 2.50
-//! under Xvfb; `cargo xtask bench ui` measures it). Nor can a graphics driver leave the window empty.
+//! screen rests at some 3 % with all its processes, the way to it takes a fifth of the work, and the page's process half
+//! the memory (WebKitGTK 2.50 under Xvfb; `cargo xtask bench ui` measures the first). Nor can a graphics driver leave the window empty.
 
 #[cfg(target_os = "linux")]
 use std::{env, os::unix::process::CommandExt, process::Command};
