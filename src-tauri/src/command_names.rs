@@ -26,6 +26,7 @@ pub const COMMANDS: &[&str] = &[
     "charge",
     "pending",
     "recent_sales",
+    "search_sales",
     "send_now",
     "pause_sending",
     "reconcile",

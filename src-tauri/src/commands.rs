@@ -12,9 +12,9 @@ use turno_till::view::{
     PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest,
     PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest,
     Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review, SaleDetail,
-    SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SeatMap,
-    SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings,
-    ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
+    SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SearchSalesRequest,
+    SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
+    Settings, ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
     VoidSaleRequest,
 };
 
@@ -49,6 +49,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         charge,
         pending,
         recent_sales,
+        search_sales,
         send_now,
         pause_sending,
         reconcile,
@@ -206,6 +207,11 @@ async fn pending(desk: State<'_, Desk>, request: PageRequest) -> Answer<SalePage
 #[tauri::command]
 async fn recent_sales(desk: State<'_, Desk>, request: PageRequest) -> Answer<SalePage> {
     desk.till().await?.recent_sales(request.after).await
+}
+
+#[tauri::command]
+async fn search_sales(desk: State<'_, Desk>, request: SearchSalesRequest) -> Answer<SalePage> {
+    desk.till().await?.search_sales(&request).await
 }
 
 #[tauri::command]

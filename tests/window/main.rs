@@ -14,6 +14,7 @@ mod printing;
 mod refusals;
 mod restored;
 mod review;
+mod sales;
 mod screens;
 mod sell;
 mod shift;

@@ -47,6 +47,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['charge', 'charge', 'request'],
   ['pending', 'pending', 'request'],
   ['recentSales', 'recent_sales', 'request'],
+  ['searchSales', 'search_sales', 'request'],
   ['sendNow', 'send_now', 'nothing'],
   ['pauseSending', 'pause_sending', 'request'],
   ['reconcile', 'reconcile', 'nothing'],

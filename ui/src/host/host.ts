@@ -51,6 +51,7 @@ import type { SalePage } from '../bindings/SalePage';
 import type { SavedReport } from '../bindings/SavedReport';
 import type { SalePrintsRequest } from '../bindings/SalePrintsRequest';
 import type { SearchOffersRequest } from '../bindings/SearchOffersRequest';
+import type { SearchSalesRequest } from '../bindings/SearchSalesRequest';
 import type { SeatMap } from '../bindings/SeatMap';
 import type { SeatMapRequest } from '../bindings/SeatMapRequest';
 import type { SendReport } from '../bindings/SendReport';
@@ -90,6 +91,7 @@ export interface Host {
   charge(request: Charge): Promise<ChargeOutcome>;
   pending(request: PageRequest): Promise<SalePage>;
   recentSales(request: PageRequest): Promise<SalePage>;
+  searchSales(request: SearchSalesRequest): Promise<SalePage>;
   sendNow(): Promise<SendReport>;
   pauseSending(request: PauseSendingRequest): Promise<Frame>;
   reconcile(): Promise<Reconciliation>;

@@ -32,6 +32,7 @@ export const tauriHost: Host = {
   charge: (request) => invoke('charge', { request }),
   pending: (request) => invoke('pending', { request }),
   recentSales: (request) => invoke('recent_sales', { request }),
+  searchSales: (request) => invoke('search_sales', { request }),
   sendNow: () => invoke('send_now'),
   pauseSending: (request) => invoke('pause_sending', { request }),
   reconcile: () => invoke('reconcile'),

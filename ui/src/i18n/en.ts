@@ -8,6 +8,7 @@ import { sale } from './sale.en';
 import { discardEn } from './discard';
 import { auditEn } from './audit';
 import { elsewhereEn } from './elsewhere';
+import { searchEn } from './search';
 import { printingEn } from './printing';
 import { settings } from './settings.en';
 import { discount } from './discount.en';
@@ -249,6 +250,7 @@ export const en: Messages = {
   printing: printingEn,
   discard: discardEn,
   elsewhere: elsewhereEn,
+  search: searchEn,
   audit: auditEn,
   people,
 

@@ -19,6 +19,7 @@ import { sale } from './sale.es';
 import { discardEs } from './discard';
 import { auditEs } from './audit';
 import { elsewhereEs } from './elsewhere';
+import { searchEs } from './search';
 import { printingEs } from './printing';
 import { settings } from './settings.es';
 import { discount } from './discount.es';
@@ -270,6 +271,7 @@ export const es = {
   printing: printingEs,
   discard: discardEs,
   elsewhere: elsewhereEs,
+  search: searchEs,
   audit: auditEs,
   people,
 

@@ -33,9 +33,14 @@ export function day(text: string, t: Messages): string {
   return dayAndTime(text, t).replace(/ \S+$/, '');
 }
 
+/** The till's day at an instant, as `2026-11-30`. */
+export function dayAt(nowMs: number): string {
+  return new Date(nowMs + TILL_OFFSET_MS).toISOString().slice(0, 10);
+}
+
 /** Whether the text's day is the till's day at that instant. */
 export function isToday(text: string, nowMs: number): boolean {
-  return text.slice(0, 10) === new Date(nowMs + TILL_OFFSET_MS).toISOString().slice(0, 10);
+  return text.slice(0, 10) === dayAt(nowMs);
 }
 
 /** The till's wall clock at an instant. */

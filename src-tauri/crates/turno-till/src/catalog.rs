@@ -247,7 +247,7 @@ fn rank(kind: OfferKind) -> u8 {
 }
 
 /// Words without case and accents: nobody types `Huánuco` on a bus.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let plain: String =
         fold_for_comparison(text).nfd().filter(|letter| !is_combining_mark(*letter)).collect();
     plain

@@ -18,6 +18,7 @@ pub mod epochs;
 pub mod figures;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod found;
 pub mod imported;
 pub mod installation;
 pub mod movements;
@@ -29,6 +30,7 @@ pub mod questions;
 pub mod reconciliations;
 pub mod requests;
 pub mod resolutions;
+pub mod sale_terms;
 pub mod sales;
 pub mod shifts;
 pub mod summaries;
@@ -37,7 +39,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 15] = [
+const MIGRATIONS: [Migration; 16] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -57,6 +59,7 @@ const MIGRATIONS: [Migration; 15] = [
     Migration { version: 13, name: "tenders", sql: include_str!("../migrations/0013_tenders.sql") },
     Migration { version: 14, name: "discounts", sql: include_str!("../migrations/0014_discounts.sql") },
     Migration { version: 15, name: "z_epochs", sql: include_str!("../migrations/0015_z_epochs.sql") },
+    Migration { version: 16, name: "sale_terms", sql: include_str!("../migrations/0016_sale_terms.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -43,6 +43,7 @@ mod people;
 mod printing;
 mod queue;
 mod reconciling;
+mod searching;
 mod settings;
 mod setup;
 mod shift;
@@ -152,6 +153,9 @@ struct Enrolled {
     printing_wanted: Arc<Notify>,
     _printing: Task,
     _room: Task,
+    /// There are sales for the index.
+    index_wanted: Arc<Notify>,
+    _index: Task,
 }
 
 impl Till {

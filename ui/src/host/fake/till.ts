@@ -37,6 +37,7 @@ import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
 import { correctable, detailOf } from './detail';
 import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
+import { isWanted } from './search';
 import { settingsOf } from './settings';
 import { FakeShifts } from './shift';
 
@@ -262,6 +263,17 @@ export class FakeTill implements Host {
     this.#answer('recent_sales', () =>
       page(this.#relay.sales.toReversed(), (sale) => after === null || sale.sequence < after),
     );
+
+  searchSales: Host['searchSales'] = (request) =>
+    this.#answer('search_sales', () => {
+      const paidIn = (id: string) => (this.#detail(id).checkout?.tenders ?? []).map(({ method }) => method);
+      const wanted = isWanted(request, this.#shifts.current?.shift_id ?? '', paidIn);
+      const { after } = request;
+      return page(
+        this.#relay.sales.toReversed().filter(wanted),
+        (it) => after === null || it.sequence < after,
+      );
+    });
 
   sendNow: Host['sendNow'] = () => {
     this.#count('send_now');

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::Till;
 use super::people::person_name;
+use super::searching::completes_a_block;
 use crate::clock::rfc3339;
 use crate::random::uuid;
 use crate::sell::{self, Seller};
@@ -228,6 +229,9 @@ impl Till {
         if let ChargeOutcome::Recorded { checkout } = &outcome {
             let newest = checkout.sales.iter().map(|sale| sale.sequence).max();
             self.note_numbers(newest.unwrap_or_default(), 0);
+            if completes_a_block(newest.unwrap_or_default(), checkout.sales.len()) {
+                enrolled.index_wanted.notify_one();
+            }
             enrolled.journal_wanted.notify_one();
             enrolled.printing_wanted.notify_one();
         }

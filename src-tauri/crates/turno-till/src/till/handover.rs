@@ -179,6 +179,7 @@ impl Till {
             })
             .await?;
         enrolled.relay.wake();
+        enrolled.index_wanted.notify_one();
         self.changed();
         if imported_count > 0 {
             // The journal has only what was sold here. That the copy failed is shown; the sales are in the queue.

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use turno_protocol::catalog::CatalogBody;
 
 use super::reconciling::keep_reconciled;
-use super::{Enrolled, Inner, Till, printing, storage};
+use super::{Enrolled, Inner, Till, printing, searching, storage};
 use crate::catalog::Catalog;
 use crate::delivery;
 use crate::enrol::{self, FetchedCatalog};
@@ -134,6 +134,8 @@ impl Till {
         let journal_wanted = Arc::new(Notify::new());
         let journal = storage::keep_journal(Arc::downgrade(&self.inner), Arc::clone(&journal_wanted));
         let printing_wanted = Arc::new(Notify::new());
+        let index_wanted = Arc::new(Notify::new());
+        let indexing = searching::keep_indexed(Arc::downgrade(&self.inner), Arc::clone(&index_wanted));
         let enrolled = Enrolled {
             enrolment,
             context,
@@ -156,6 +158,8 @@ impl Till {
             ),
             _backups: Task(tokio::spawn(storage::keep_backups(Arc::downgrade(&self.inner))).abort_handle()),
             _room: Task(tokio::spawn(storage::keep_room(Arc::downgrade(&self.inner))).abort_handle()),
+            index_wanted,
+            _index: Task(tokio::spawn(indexing).abort_handle()),
         };
         let catalog_wanted = Arc::clone(&enrolled.catalog_wanted);
         let wake_printing = Arc::clone(&enrolled.printing_wanted);

@@ -25,6 +25,7 @@ mod reconciling;
 mod resolving;
 mod review;
 mod room;
+mod searching;
 mod selling;
 mod shift;
 mod sockets;
