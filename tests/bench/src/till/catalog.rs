@@ -40,13 +40,27 @@ pub fn seat(number: u32) -> String {
     format!("{}{side}", place / 4 + 1)
 }
 
+const NAMES: [&str; 12] =
+    ["María", "José", "Juana", "Luis", "Rosa", "Íñigo", "Ana", "Pedro", "Lucía", "Óscar", "Julia", "Ángel"];
+const SURNAMES: [&str; 15] = [
+    "Ramos", "Quispe", "Huamán", "Ñahui", "Mamani", "Flores", "Peña", "Rojas", "Condori", "Núñez", "Castro",
+    "Chávez", "Mendoza", "Salas", "Yupanqui",
+];
+
+/// Whose names are those of many and whose number is nobody else's.
+pub fn buyer(number: u32) -> String {
+    let at = usize::try_from(number).expect("some millions");
+    let (first, second) = (at / 7 % SURNAMES.len(), at / 105 % SURNAMES.len());
+    format!("{} {} {} {number}", NAMES[at % NAMES.len()], SURNAMES[first], SURNAMES[second])
+}
+
 /// A ticket that no other number gets.
 pub fn ticket(number: u32) -> Line {
     Line {
         offer_id: format!("departure:184-{}", number % TICKETS / SEATS),
         seat: Some(seat(number)),
         quantity: 1,
-        buyer_name: Some(format!("María Ramos {number}")),
+        buyer_name: Some(buyer(number)),
         shown_price_minor: PRICE_MINOR,
         discount: None,
     }

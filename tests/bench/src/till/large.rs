@@ -4,8 +4,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use turno_till::Till;
+use rusqlite::Connection;
 use turno_till::random::{OsEntropy, roll};
+use turno_till::store::{self, sale_terms};
+use turno_till::view::{SalesPeriod, SalesStanding, SearchSalesRequest};
+use turno_till::{Till, WriterMode};
 
 use super::shop::{Place, Shop, told_no};
 use super::{Plan, commits, is_on_a_disk, stock};
@@ -15,6 +18,8 @@ use crate::figures::{Figures, Target, median, per_mille};
 const PAGES: u32 = 2_000;
 /// No page may keep a person waiting longer.
 const PAGE_LIMIT_US: f64 = 5_000.0;
+/// What somebody types is found before the next key.
+const SEARCH_LIMIT_US: f64 = 50_000.0;
 /// From the start of the program's till to everything that the first screen shows.
 const OPEN_LIMIT_S: f64 = 1.5;
 
@@ -26,12 +31,33 @@ pub async fn measure(plan: Plan, figures: &mut Figures, folder: &Path) -> Result
     let started = Instant::now();
     stock::fill(&large, plan.sales).await?;
     println!("  filled and backed up in {:.0} s", started.elapsed().as_secs_f64());
+    indexing(figures, &large).await?;
     opening(plan, figures, &large).await?;
     let (empty, large) = (empty.found_and_open().await?, large.open().await?);
     recording(plan, figures, folder, [&empty, &large]).await?;
     pages(plan, figures, &large).await?;
+    searching(plan, figures, &large).await?;
     empty.till.close().await;
     large.till.close().await;
+    Ok(())
+}
+
+/// What a till with a past and no index does after its upgrade, beside its work: all of it, and the longest that a sale
+/// waits for a part.
+async fn indexing(figures: &mut Figures, large: &Place) -> Result<()> {
+    let db = store::open(&large.options().folder, WriterMode::Thread)?;
+    let (started, mut longest) = (Instant::now(), 0.0_f64);
+    let next = |conn: &Connection| {
+        sale_terms::next_block(conn)?.map(|block| sale_terms::read_block(conn, block)).transpose()
+    };
+    while let Some(rows) = db.read(next).await? {
+        let writing = Instant::now();
+        db.write(move |conn| sale_terms::write_block(conn, &rows)).await?;
+        longest = longest.max(writing.elapsed().as_secs_f64() * 1_000.0);
+    }
+    figures.put("index_all_s", started.elapsed().as_secs_f64());
+    figures.put("index_longest_write_ms", longest);
+    db.close().await;
     Ok(())
 }
 
@@ -104,5 +130,50 @@ async fn pages(plan: Plan, figures: &mut Figures, large: &Shop) -> Result<()> {
     let p99 = per_mille(&mut micros, 990);
     figures.put("history_page_p99_us", p99);
     figures.put_ratio("history_page_p99_vs_limit", p99, PAGE_LIMIT_US, Target::AtMost(1.0));
+    Ok(())
+}
+
+/// What people look for, from what every sale has to what none has.
+const LOOKED_FOR: [&str; 12] = [
+    "",
+    "m",
+    "maria",
+    "quispe nunez",
+    "12a",
+    "85.50",
+    "12/11",
+    "lima arequipa",
+    "S/ 85.50 nahui 3c",
+    "nadie",
+    "j nadie",
+    "D01 99999999",
+];
+
+async fn searching(plan: Plan, figures: &mut Figures, large: &Shop) -> Result<()> {
+    let mut all = Vec::new();
+    let own = (roll(&OsEntropy) % 1_000).to_string();
+    for text in LOOKED_FOR.into_iter().chain([own.as_str()]) {
+        for standing in [None, Some(SalesStanding::Confirmed), Some(SalesStanding::Voided)] {
+            let mut micros = Vec::new();
+            for _ in 0..plan.turns * 4 {
+                let request = SearchSalesRequest {
+                    text: text.to_owned(),
+                    standing,
+                    tender: None,
+                    period: SalesPeriod::Always,
+                    after: None,
+                };
+                let started = Instant::now();
+                large.till.search_sales(&request).await.map_err(told_no)?;
+                micros.push(started.elapsed().as_secs_f64() * 1_000_000.0);
+            }
+            println!("  {text:?} {standing:?}: {:.0} µs", per_mille(&mut micros, 500));
+            all.extend(micros);
+        }
+    }
+    figures.put("search_p50_us", per_mille(&mut all, 500));
+    let p99 = per_mille(&mut all, 990);
+    figures.put("search_p99_us", p99);
+    figures.put_ratio("search_p99_vs_limit", p99, SEARCH_LIMIT_US, Target::AtMost(1.0));
     Ok(())
 }

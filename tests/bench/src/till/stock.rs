@@ -20,7 +20,7 @@ use turno_till::store::requests::{NewRequest, RequestKind};
 use turno_till::store::sales::{CheckoutRow, SaleRow};
 use turno_till::store::{self, attempts, epochs, outbox, requests, sales, shifts};
 
-use super::catalog::{PRICE_MINOR, SEATS, seat};
+use super::catalog::{PRICE_MINOR, SEATS, buyer, seat};
 use super::shop::{CASHIER, Place};
 
 /// Sales of a shift at a busy counter.
@@ -179,7 +179,7 @@ impl Past {
             seat: Some(seat(number)),
             product: Some("boleto".to_owned()),
             service: Some(service),
-            buyer_name: Some(format!("María Ramos {number}")),
+            buyer_name: Some(buyer(number)),
         }
     }
 
