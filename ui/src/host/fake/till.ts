@@ -4,39 +4,28 @@
  * nobody.
  */
 import type { Appearance } from '../../bindings/Appearance';
-import type { Charge } from '../../bindings/Charge';
-import type { ChargeOutcome } from '../../bindings/ChargeOutcome';
-import type { Checkout } from '../../bindings/Checkout';
 import type { Finding } from '../../bindings/Finding';
 import type { Frame } from '../../bindings/Frame';
 import type { Language } from '../../bindings/Language';
-import type { Line } from '../../bindings/Line';
-import type { LookAlike } from '../../bindings/LookAlike';
 import type { StorageWarning } from '../../bindings/StorageWarning';
 import type { NewEpoch } from '../../bindings/NewEpoch';
-import type { Offer } from '../../bindings/Offer';
 import type { Person } from '../../bindings/Person';
 import type { Phase } from '../../bindings/Phase';
 import type { Problem } from '../../bindings/Problem';
-import type { QuoteLine } from '../../bindings/QuoteLine';
 import type { Reconciliation } from '../../bindings/Reconciliation';
 import type { Review } from '../../bindings/Review';
-import type { SaleDiscount } from '../../bindings/SaleDiscount';
 import type { SaleSummary } from '../../bindings/SaleSummary';
-import type { SeatMap } from '../../bindings/SeatMap';
-import type { SeatSold } from '../../bindings/SeatSold';
 import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
-import { soles } from './amounts';
-import { LAYOUTS, matches, offersOf } from './catalog';
 import { FakeAudit } from './audit';
+import { matches } from './catalog';
+import { FakeCounter } from './counter';
 import { FakeOthers } from './others';
-import { describe, operationsOf, quote } from './pricing';
 import { CASHIER, FakePeople, MANAGER, PINS } from './people';
 import { FakePrinter } from './printer';
 import { FakeRelay } from './relay';
-import { correctable, detailOf } from './detail';
-import { isUnsettled, isWithinWindow, page, refusal, secondsApart, stamp } from './sales';
+import { correctable } from './detail';
+import { isUnsettled, page, refusal, stamp } from './sales';
 import { isWanted } from './search';
 import { settingsOf } from './settings';
 import { FakeShifts } from './shift';
@@ -53,10 +42,6 @@ export class FakeTill implements Host {
   readonly #people = new FakePeople();
   #practice = false;
   #seller: Person = CASHIER;
-  #checkouts = new Map<string, Checkout>();
-  readonly #discounts = new Map<string, SaleDiscount>();
-  readonly #operations = new Map<string, string>();
-  #drafts = 0;
   readonly #listeners = new Set<() => void>();
 
   readonly #relay: FakeRelay;
@@ -64,6 +49,7 @@ export class FakeTill implements Host {
   readonly others = new FakeOthers();
   readonly audit = new FakeAudit();
   readonly printer = new FakePrinter(() => this.#changed());
+  readonly #counter: FakeCounter;
 
   /** How many times each command was called. */
   readonly calls: Record<string, number> = {};
@@ -81,6 +67,7 @@ export class FakeTill implements Host {
   /** `answerMs` is how long YUPY takes. */
   constructor(answerMs = ANSWER_MS) {
     this.#relay = new FakeRelay(answerMs, () => this.#changed());
+    this.#counter = new FakeCounter(this.#relay, this.#shifts, this.#people, this.printer);
   }
 
   /** A till that cannot work. */
@@ -228,31 +215,29 @@ export class FakeTill implements Host {
 
   searchOffers: Host['searchOffers'] = ({ text, limit }) =>
     this.#answer('search_offers', () =>
-      this.#offers()
+      this.#counter
+        .offers()
         .filter((offer) => matches(offer, text))
         .slice(0, limit),
     );
 
   seatMap: Host['seatMap'] = ({ offer_id }) =>
-    this.#answer('seat_map', (): SeatMap => {
-      const offer = this.#offer(offer_id);
-      const decks = (LAYOUTS.get(offer_id) ?? []).map((deck) => ({
-        number: deck.number,
-        rows: deck.rows.map((row) =>
-          row.map((seat) =>
-            seat === null ? null : { seat, price: offer.price, sold: this.#soldSeat(offer_id, seat) },
-          ),
-        ),
-      }));
-      return { offer, decks };
-    });
+    this.#answer('seat_map', () => this.#counter.seatMap(offer_id));
 
   openDraft: Host['openDraft'] = () =>
-    this.#answer('open_draft', () => ({ draft_id: `draft-${String((this.#drafts += 1))}` }));
+    this.#answer('open_draft', () => ({ draft_id: this.#counter.draft() }));
 
-  quote: Host['quote'] = (request) => this.#answer('quote', () => quote(request, (id) => this.#offer(id)));
+  quote: Host['quote'] = (request) => this.#answer('quote', () => this.#counter.quote(request));
 
-  charge: Host['charge'] = (request) => this.#answer('charge', () => this.#charge(request));
+  charge: Host['charge'] = (request) =>
+    this.#answer('charge', () => {
+      const outcome = this.#counter.charge(request, this.#seller);
+      if (outcome.outcome === 'recorded') {
+        this.#phase = this.#atWork();
+        this.#changed();
+      }
+      return outcome;
+    });
 
   pending: Host['pending'] = ({ after }) =>
     this.#answer('pending', () =>
@@ -266,7 +251,8 @@ export class FakeTill implements Host {
 
   searchSales: Host['searchSales'] = (request) =>
     this.#answer('search_sales', () => {
-      const paidIn = (id: string) => (this.#detail(id).checkout?.tenders ?? []).map(({ method }) => method);
+      const paidIn = (id: string) =>
+        (this.#counter.detail(id).checkout?.tenders ?? []).map(({ method }) => method);
       const wanted = isWanted(request, this.#shifts.current?.shift_id ?? '', paidIn);
       const { after } = request;
       return page(
@@ -352,13 +338,13 @@ export class FakeTill implements Host {
     });
 
   saleDetail: Host['saleDetail'] = ({ external_transaction_id }) =>
-    this.#answer('sale_detail', () => this.#detail(external_transaction_id));
+    this.#answer('sale_detail', () => this.#counter.detail(external_transaction_id));
 
   voidSale: Host['voidSale'] = ({ external_transaction_id, shown_returned_minor, ...approval }) =>
     this.#answer('void_sale', () => {
       const sold = this.#relay.find(external_transaction_id);
       this.#people.approve(approval);
-      const { void_offer } = this.#detail(external_transaction_id);
+      const { void_offer } = this.#counter.detail(external_transaction_id);
       if (void_offer.refused) throw refusal(void_offer.refused);
       if (void_offer.returned.minor !== shown_returned_minor) throw refusal('sale_changed');
       this.#relay.void(sold, {
@@ -497,90 +483,6 @@ export class FakeTill implements Host {
     return () => this.#listeners.delete(listener);
   };
 
-  #charge(request: Charge): ChargeOutcome {
-    const recorded = this.#checkouts.get(request.draft_id);
-    if (recorded) return { outcome: 'recorded', checkout: recorded };
-    const shift = this.#shifts.current;
-    if (!shift) throw refusal('shift_required');
-    const quoted = quote(request, (id) => this.#offer(id));
-    if (quoted.missing || !quoted.change) throw refusal('received_too_little');
-    const approver = this.#people.approver(request.approval);
-    if (quoted.needs_manager && !approver) throw refusal('manager_required');
-    if (request.lines.some(({ discount }) => discount?.reason.trim() === ''))
-      throw refusal('reason_required');
-    const operations = operationsOf(request.tenders, this.#operations);
-    const warnings = request.look_alikes === 'ask' ? this.#lookAlikes(request.lines) : [];
-    if (warnings.length > 0) return { outcome: 'look_alike', warnings };
-
-    const sales = request.lines.map((line, at) =>
-      this.#record(line, shift.shift_id, quoted.lines[at], approver),
-    );
-    for (const operation of operations)
-      this.#operations.set(operation, sales[0]?.external_transaction_id ?? '');
-    const checkout: Checkout = {
-      draft_id: request.draft_id,
-      recorded_at: stamp(),
-      sales,
-      total: quoted.total,
-      rounding: quoted.rounding,
-      due: quoted.due,
-      received: soles(quoted.due.minor + quoted.change.minor),
-      change: quoted.change,
-      tenders: quoted.tenders,
-    };
-    this.#checkouts.set(request.draft_id, checkout);
-    this.#phase = this.#atWork();
-    this.#changed();
-    return { outcome: 'recorded', checkout };
-  }
-
-  #detail(id: string) {
-    const of = (checkout: Checkout) => checkout.sales.some((sale) => sale.external_transaction_id === id);
-    return detailOf(
-      this.#relay.find(id),
-      [...this.#checkouts.values()].find(of)?.tenders ?? null,
-      this.#discounts.get(id) ?? null,
-    );
-  }
-
-  #record(line: Line, shiftId: string, priced: QuoteLine | undefined, approver: Person | null): SaleSummary {
-    const offer = this.#offer(line.offer_id);
-    const sequence = this.#relay.sales.length + 1;
-    const summary: SaleSummary = {
-      external_transaction_id: `D03-K7M-${shiftId}-${String(sequence).padStart(4, '0')}`,
-      sequence,
-      shift_id: shiftId,
-      description: describe(offer, line),
-      route: offer.route,
-      seat: line.seat,
-      buyer_name: line.buyer_name,
-      amount: priced?.amount ?? offer.price,
-      occurred_at: stamp(),
-      seller: this.#seller.name,
-      state: 'queued',
-      standing: 'saved',
-      reason: 'not_tried_yet',
-      detail: null,
-      attempts: 0,
-      next_attempt_at: null,
-      yupy_transaction_id: null,
-      voided: null,
-      returned: null,
-      resolution: null,
-      origin_device_id: null,
-    };
-    if (line.discount && priced?.discount)
-      this.#discounts.set(summary.external_transaction_id, {
-        list: soles(summary.amount.minor + priced.discount.minor),
-        discount: priced.discount,
-        reason: line.discount.reason,
-        approved_by: approver?.name ?? null,
-      });
-    this.#relay.queue(summary, offer);
-    this.printer.sold(summary);
-    return summary;
-  }
-
   #find(externalId: string): SaleSummary | undefined {
     return this.#relay.sales.find((sale) => sale.external_transaction_id === externalId);
   }
@@ -589,22 +491,6 @@ export class FakeTill implements Host {
     const sale = this.#find(externalId);
     if (!sale) throw refusal('not_found');
     return sale;
-  }
-
-  #lookAlikes(lines: Line[]): LookAlike[] {
-    const now = stamp();
-    return lines.flatMap((line, index) => {
-      const earlier = line.seat === null ? null : this.#relay.soldSeat(line.offer_id, line.seat);
-      if (!earlier || !isWithinWindow(earlier.occurred_at, now)) return [];
-      return [
-        {
-          line: index,
-          earlier,
-          matching_signals: ['amount', 'currency', 'shift_id', 'device_id', 'route', 'seat'],
-          seconds_apart: secondsApart(earlier.occurred_at, now),
-        },
-      ];
-    });
   }
 
   #frame(): Frame {
@@ -654,30 +540,6 @@ export class FakeTill implements Host {
       people: this.#people.all,
       last_person_id: this.#people.all[0]?.person_id ?? null,
     };
-  }
-
-  #offers(): Offer[] {
-    return offersOf(stamp().slice(0, 10)).map((offer) =>
-      offer.seats_free === null
-        ? offer
-        : {
-            ...offer,
-            seats_free: offer.seats_free - this.#relay.seatsSold(offer.offer_id),
-          },
-    );
-  }
-
-  #offer(id: string): Offer {
-    const offer = this.#offers().find((one) => one.offer_id === id);
-    if (!offer) throw refusal('offer_gone', id);
-    return offer;
-  }
-
-  #soldSeat(offerId: string, seat: string): SeatSold | null {
-    const sale = this.#relay.soldSeat(offerId, seat);
-    if (!sale) return null;
-    const { external_transaction_id, occurred_at, buyer_name } = sale;
-    return { external_transaction_id, occurred_at, buyer_name };
   }
 
   #changed(): void {
