@@ -81,10 +81,25 @@ test('each filter leaves its own sales', async () => {
   await shown(2);
   await user.selectOptions(get(testid.salesPeriod), 'days');
   await find(testid.salesFrom);
-  expect(get(testid.salesFrom)).toHaveProperty('value', dayAt(Date.now()));
   await shown(2);
   await fireEvent.change(get(testid.salesTo), { target: { value: '2020-01-01' } });
   await find(testid.salesNone);
+});
+
+test('the days that are looked at begin with today, each time they are chosen', async () => {
+  const { user } = await openSales();
+  const days = () => [testid.salesFrom, testid.salesTo].map((id) => (get(id) as HTMLInputElement).value);
+  const today = dayAt(Date.now());
+  await user.selectOptions(get(testid.salesPeriod), 'days');
+  expect(days()).toEqual([today, today]);
+  await fireEvent.change(get(testid.salesFrom), { target: { value: '2020-01-01' } });
+  await fireEvent.change(get(testid.salesTo), { target: { value: '2020-01-02' } });
+  await find(testid.salesNone);
+  await user.selectOptions(get(testid.salesPeriod), 'always');
+  await shown(2);
+  await user.selectOptions(get(testid.salesPeriod), 'days');
+  expect(days()).toEqual([today, today]);
+  await shown(2);
 });
 
 type Asked = { request: SearchSalesRequest; answer: (page: SalePage) => void };
