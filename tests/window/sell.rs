@@ -206,3 +206,48 @@ async fn a_discount_beyond_the_limit_takes_a_manager() -> Result<()> {
 async fn a_discount_beyond_the_limit_takes_a_manager_on_a_small_screen() -> Result<()> {
     discount_on(1024, 600).await
 }
+
+/// A fare that no cashier gives alone, found by its name: the manager's PIN, and both in the sale's timeline.
+async fn price_list_on(width: u32, height: u32) -> Result<()> {
+    let machine = Machine::with_screen(width, height)?;
+    let till = selling(&machine).await?;
+    till.keys(key::F2).await?;
+    till.see_focused("search").await?;
+    till.keys("cusco puno").await?;
+    till.screenshot(&format!("price-lists-{width}")).await?;
+    till.keys(" escolar").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("seat-typed").await?;
+    till.keys("3C").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("buyer-name").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("received").await?;
+    till.see_text("total", "17.50").await?;
+    till.screenshot(&format!("price-list-ticket-{width}")).await?;
+    till.keys("20").await?;
+    till.keys(key::ENTER).await?;
+    till.see_focused("approval-pin").await?;
+    till.screenshot(&format!("price-list-approve-{width}")).await?;
+    till.keys(MANAGER_PIN).await?;
+    till.keys(key::ENTER).await?;
+    let sale = next_sale(&till, None).await?;
+    see_accepted(&till).await?;
+    till.keys(key::F6).await?;
+    till.click(&format!("sale-open-{sale}")).await?;
+    till.see_text("sale-timeline", "Un encargado aprobó la tarifa").await?;
+    till.screenshot(&format!("price-list-detail-{width}")).await?;
+    till.kill().await?;
+    assert_eq!(transactions(&machine)?[0].seat.as_deref(), Some("3C"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_price_list_for_managers_takes_a_manager() -> Result<()> {
+    price_list_on(1280, 800).await
+}
+
+#[tokio::test]
+async fn a_price_list_for_managers_takes_a_manager_on_a_small_screen() -> Result<()> {
+    price_list_on(1024, 600).await
+}

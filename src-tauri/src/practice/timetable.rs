@@ -9,7 +9,9 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use turno_domain::Currency;
-use turno_protocol::catalog::{CatalogBody, Deck, Fare, Layout, Product, Route, Service};
+use turno_protocol::catalog::{
+    CatalogBody, Deck, Fare, Layout, ListFare, PriceList, Product, Route, Service,
+};
 
 const TIMETABLE: &str = include_str!("timetable.json");
 
@@ -27,6 +29,7 @@ struct Timetable {
     departures: Vec<Departures>,
     fares: Vec<Fare>,
     products: Vec<Product>,
+    price_lists: Vec<PriceList>,
 }
 
 /// One class of bus on one route, every day at the same times.
@@ -39,6 +42,8 @@ struct Departures {
     fare: String,
     /// The wide seats below cost more.
     lower_deck_fare: Option<String>,
+    #[serde(default)]
+    list_fares: BTreeMap<String, ListFare>,
 }
 
 /// What the practice server offers on the day that contains `now`, and on the days after it.
@@ -62,6 +67,7 @@ pub fn catalog(now: Timestamp) -> CatalogBody {
         layouts: timetable.layouts,
         fares: timetable.fares,
         products: timetable.products,
+        price_lists: timetable.price_lists,
     }
 }
 
@@ -81,6 +87,7 @@ impl Timetable {
             layout: departures.layout.clone(),
             fare: departures.fare.clone(),
             seat_fares: self.lower_deck_fares(departures),
+            list_fares: departures.list_fares.clone(),
         }
     }
 
@@ -145,6 +152,7 @@ mod tests {
         for price in prices {
             assert!(Money::parse_amount(price, Currency::PEN).is_ok(), "{price}");
         }
+        assert_eq!(catalog.check(), Ok(()));
         let codes: BTreeSet<_> = catalog.services.iter().map(|service| &service.service).collect();
         assert_eq!(codes.len(), catalog.services.len(), "no two departures share a code");
     }

@@ -26,6 +26,7 @@ export const sale: typeof spanish = {
   happened: {
     recorded: 'Charged and saved on this till',
     discount_given: 'Sold with a discount',
+    price_approved: 'A manager approved the price list',
     recovered: 'Recovered from the journal',
     attempt_cut_off: 'Sent; the program closed before the answer',
     attempt_running: 'Being sent now',

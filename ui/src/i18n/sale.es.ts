@@ -29,6 +29,7 @@ export const sale = {
   happened: {
     recorded: 'Cobrada y guardada en esta caja',
     discount_given: 'Se vendió con descuento',
+    price_approved: 'Un encargado aprobó la tarifa',
     recovered: 'Recuperada del diario',
     attempt_cut_off: 'Se envió; el programa se cerró antes de la respuesta',
     attempt_running: 'Enviando ahora',

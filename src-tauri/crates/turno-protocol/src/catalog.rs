@@ -7,7 +7,7 @@ mod check;
 
 use std::collections::BTreeMap;
 
-pub use check::CatalogFault;
+pub use check::{CatalogFault, is_list_code};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use turno_domain::Currency;
@@ -27,6 +27,20 @@ pub struct CatalogBody {
     pub fares: Vec<Fare>,
     #[serde(default)]
     pub products: Vec<Product>,
+    /// Other prices for the same seats: for children, for pupils, on holidays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_lists: Vec<PriceList>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceList {
+    /// Letters, digits and hyphens.
+    pub price_list: String,
+    /// As people say it, e.g. `Escolar`.
+    pub name: String,
+    /// Whether a cashier may not sell at it alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_manager: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +73,18 @@ pub struct Service {
     #[serde(default)]
     pub detail: String,
     pub layout: String,
+    /// The price of every seat that `seat_fares` does not name.
+    pub fare: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seat_fares: BTreeMap<String, String>,
+    /// What its seats cost in other price lists; in those that are not named it is not sold.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub list_fares: BTreeMap<String, ListFare>,
+}
+
+/// The prices of a departure's seats in one price list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListFare {
     /// The price of every seat that `seat_fares` does not name.
     pub fare: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -88,6 +88,7 @@ impl StoredCatalog {
             layouts: Vec::new(),
             fares: Vec::new(),
             products: Vec::new(),
+            price_lists: Vec::new(),
         })
     }
 }

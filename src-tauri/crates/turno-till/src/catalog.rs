@@ -4,11 +4,11 @@
 //! and code is within what YUPY accepts, and an id means one offer; an entry that breaks this is left out when the
 //! catalog is loaded, so it can never be on a ticket.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use turno_domain::text::{fold_for_comparison, has_control};
 use turno_domain::{Currency, Money};
-use turno_protocol::catalog::{CatalogBody, Layout};
+use turno_protocol::catalog::{CatalogBody, Layout, is_list_code};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -35,6 +35,8 @@ pub struct Offer {
     pub service: Option<String>,
     pub product: String,
     pub departs_at: Option<Millis>,
+    /// Of a price list at which no cashier sells alone.
+    pub needs_manager: bool,
     seat_prices: HashMap<String, Money>,
     layout: Option<usize>,
     /// Folded words for the search.
@@ -105,26 +107,40 @@ impl Catalog {
             else {
                 continue;
             };
-            let seat_prices =
-                service.seat_fares.iter().filter_map(|(seat, fare)| Some((seat.clone(), price(fare)?)));
+            let seat_prices = |fares: &BTreeMap<String, String>| {
+                fares.iter().filter_map(|(seat, fare)| Some((seat.clone(), price(fare)?))).collect()
+            };
             let stops = stops.get(service.route.as_str()).map(String::as_str).unwrap_or_default();
-            catalog.add(
-                Offer {
-                    offer_id: format!("departure:{}", service.service),
-                    kind: OfferKind::Departure,
-                    name: service.name.clone(),
-                    detail: service.detail.clone(),
+            let full = Offer {
+                offer_id: format!("departure:{}", service.service),
+                kind: OfferKind::Departure,
+                name: service.name.clone(),
+                detail: service.detail.clone(),
+                price: fare,
+                route: Some(service.route.clone()),
+                service: Some(service.service.clone()),
+                product: SEAT_PRODUCT.to_owned(),
+                departs_at: Some(service.departs_at.as_millisecond()),
+                needs_manager: false,
+                seat_prices: seat_prices(&service.seat_fares),
+                layout: Some(layout),
+                words: Vec::new(),
+            };
+            catalog.add(full.clone(), &[stops, &service.route]);
+            // An offer each, of the same seats: a price list is found as everything else is, by typing.
+            for list in body.price_lists.iter().filter(|list| is_list_code(&list.price_list)) {
+                let Some(listed) = service.list_fares.get(&list.price_list) else { continue };
+                let Some(fare) = price(&listed.fare) else { continue };
+                let offer = Offer {
+                    offer_id: format!("listed:{}:{}", list.price_list, service.service),
+                    name: format!("{} · {}", service.name, list.name),
                     price: fare,
-                    route: Some(service.route.clone()),
-                    service: Some(service.service.clone()),
-                    product: SEAT_PRODUCT.to_owned(),
-                    departs_at: Some(service.departs_at.as_millisecond()),
-                    seat_prices: seat_prices.collect(),
-                    layout: Some(layout),
-                    words: Vec::new(),
-                },
-                &[stops, &service.route],
-            );
+                    needs_manager: list.needs_manager,
+                    seat_prices: seat_prices(&listed.seat_fares),
+                    ..full.clone()
+                };
+                catalog.add(offer, &[stops, &service.route]);
+            }
         }
         for fare in &body.fares {
             let Some(amount) = price(&fare.price) else { continue };
@@ -176,6 +192,7 @@ impl Catalog {
                 service: None,
                 product: id.to_owned(),
                 departs_at: None,
+                needs_manager: false,
                 seat_prices: HashMap::new(),
                 layout: None,
                 words: Vec::new(),

@@ -314,6 +314,7 @@ fn happening(event: Option<Event>, data: &Value) -> Happening {
     match event {
         Event::SaleRecorded => Happening::Recorded,
         Event::DiscountGiven => Happening::DiscountGiven,
+        Event::PriceApproved => Happening::PriceApproved,
         Event::SaleRecovered => Happening::Recovered,
         Event::SaleImported => Happening::Imported,
         Event::SaleAccepted if differs => Happening::AcceptedEarlier,

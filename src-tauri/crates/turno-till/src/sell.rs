@@ -223,11 +223,11 @@ impl Priced {
         }
     }
 
-    /// Whether a discount is beyond what a cashier gives alone.
+    /// Whether a price is one that a cashier gives to nobody alone.
     #[must_use]
     pub fn needs_manager(&self) -> bool {
-        let given = self.lines.iter().filter_map(|line| line.discount.as_ref());
-        given.into_iter().any(|it| discount::needs_manager(it.list, it.off))
+        let given = |it: &Off| discount::needs_manager(it.list, it.off);
+        self.lines.iter().any(|line| line.offer.needs_manager || line.discount.as_ref().is_some_and(given))
     }
 
     /// What each line has of each tender.
@@ -434,6 +434,18 @@ fn record_line(
             }),
         },
     )?;
+    if let Some(manager) = seller.approver.as_ref().filter(|_| line.offer.needs_manager) {
+        audit::append(
+            conn,
+            seller.now,
+            &audit::Entry {
+                event: Event::PriceApproved,
+                person_id: Some(&manager.person_id),
+                external_transaction_id: Some(id.as_str()),
+                data: json!({ "offer_id": line.offer.offer_id, "amount": line.amount.to_amount_text() }),
+            },
+        )?;
+    }
     if let Some(given) = given {
         audit::append(
             conn,

@@ -3,12 +3,12 @@
 //! Invariant: after a check has passed, every price is an amount, every name that is referred to exists, and no name
 //! means two things.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turno_domain::Money;
 use turno_domain::money::AmountError;
 
-use super::CatalogBody;
+use super::{CatalogBody, Service};
 
 /// The first thing that is wrong with a catalog.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,8 @@ pub enum CatalogFault {
     Twice { kind: &'static str, name: String },
     #[error("`{referrer}` refers to {kind} `{name}`, which does not exist")]
     Unknown { referrer: String, kind: &'static str, name: String },
+    #[error("price list `{name}` has other characters than letters, digits and hyphens")]
+    Code { name: String },
     #[error("`{of}` costs `{price}`, which is no amount")]
     Price { of: String, price: String, source: AmountError },
 }
@@ -28,16 +30,22 @@ impl CatalogBody {
         unique("service", self.services.iter().map(|service| service.service.as_str()))?;
         unique("fare", self.fares.iter().map(|fare| fare.fare.as_str()))?;
         unique("product", self.products.iter().map(|product| product.product.as_str()))?;
+        let lists = unique("price list", self.price_lists.iter().map(|list| list.price_list.as_str()))?;
+        for name in &lists {
+            if !is_list_code(name) {
+                return Err(CatalogFault::Code { name: (*name).to_owned() });
+            }
+        }
         for layout in &self.layouts {
             unique("seat", layout.seats())?;
         }
         for service in &self.services {
             known("route", &routes, &service.service, &service.route)?;
             known("layout", &layouts, &service.service, &service.layout)?;
-            self.price(&service.service, &service.fare)?;
-            for (seat, price) in &service.seat_fares {
-                self.seat_is_known(&service.service, &service.layout, seat)?;
-                self.price(&service.service, price)?;
+            self.prices(service, &service.fare, &service.seat_fares)?;
+            for (list, prices) in &service.list_fares {
+                known("price list", &lists, &service.service, list)?;
+                self.prices(service, &prices.fare, &prices.seat_fares)?;
             }
         }
         for fare in &self.fares {
@@ -45,6 +53,20 @@ impl CatalogBody {
             self.price(&fare.fare, &fare.price)?;
         }
         self.products.iter().try_for_each(|product| self.price(&product.product, &product.price))
+    }
+
+    fn prices(
+        &self,
+        service: &Service,
+        fare: &str,
+        seat_fares: &BTreeMap<String, String>,
+    ) -> Result<(), CatalogFault> {
+        self.price(&service.service, fare)?;
+        for (seat, price) in seat_fares {
+            self.seat_is_known(&service.service, &service.layout, seat)?;
+            self.price(&service.service, price)?;
+        }
+        Ok(())
     }
 
     fn price(&self, of: &str, price: &str) -> Result<(), CatalogFault> {
@@ -61,6 +83,11 @@ impl CatalogBody {
         }
         Err(unknown("seat", service, seat))
     }
+}
+
+/// A code that can stand before another one in an offer's id and be told from it.
+pub fn is_list_code(code: &str) -> bool {
+    !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn unique<'a>(
@@ -93,7 +120,9 @@ mod tests {
         "routes": [{"route": "LIM-AQP", "name": "Lima – Arequipa", "kind": "intercity", "stops": ["Lima", "Nasca", "Arequipa"]},
                    {"route": "U1", "name": "Línea 1", "kind": "urban"}],
         "services": [{"service": "LIM-AQP-2030", "route": "LIM-AQP", "departs_at": "2026-11-30T20:30:00-05:00", "name": "20:30",
-                      "layout": "L1", "fare": "90.00", "seat_fares": {"1A": "110.00"}}],
+                      "layout": "L1", "fare": "90.00", "seat_fares": {"1A": "110.00"},
+                      "list_fares": {"escolar": {"fare": "45.00", "seat_fares": {"1A": "55.00"}}}}],
+        "price_lists": [{"price_list": "escolar", "name": "Escolar", "needs_manager": true}],
         "layouts": [{"layout": "L1", "decks": [{"number": 1, "rows": [["1A", "1B", null, "1C"], ["2A", null, null, "2C"]]}]}],
         "fares": [{"fare": "U1-A", "route": "U1", "name": "Adulto", "price": "2.00"}],
         "products": [{"product": "BAG", "name": "Equipaje", "detail": "hasta 20 kg", "price": "10.00"}]
@@ -143,6 +172,18 @@ mod tests {
             r#"{"9Z": "110.00"}"#,
             "`LIM-AQP-2030` refers to seat `9Z`, which does not exist",
         );
+        check(
+            r#"{"escolar": {"fare""#,
+            r#"{"feriado": {"fare""#,
+            "`LIM-AQP-2030` refers to price list `feriado`, which does not exist",
+        );
+        check(
+            r#""price_list": "escolar""#,
+            r#""price_list": "es:colar""#,
+            "price list `es:colar` has other characters than letters, digits and hyphens",
+        );
+        check("45.00", "0", "`LIM-AQP-2030` costs `0`, which is no amount");
+        check("55.00", "free", "`LIM-AQP-2030` costs `free`, which is no amount");
         check("90.00", "90,00", "`LIM-AQP-2030` costs `90,00`, which is no amount");
         check("110.00", "0.00", "`LIM-AQP-2030` costs `0.00`, which is no amount");
         check(r#""price": "2.00""#, r#""price": "2.005""#, "`U1-A` costs `2.005`, which is no amount");

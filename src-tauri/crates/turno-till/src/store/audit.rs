@@ -32,6 +32,8 @@ pub enum Event {
     ShiftClosed,
     SaleRecorded,
     DiscountGiven,
+    /// A manager let a ticket be sold at a price list that no cashier uses alone.
+    PriceApproved,
     SaleAccepted,
     QuestionAsked,
     QuestionDecided,
@@ -95,7 +97,7 @@ pub enum Event {
 
 impl Event {
     /// For whoever looks for a kind of them.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::Enrolled,
         Self::PersonCreated,
         Self::PinReset,
@@ -109,6 +111,7 @@ impl Event {
         Self::ShiftClosed,
         Self::SaleRecorded,
         Self::DiscountGiven,
+        Self::PriceApproved,
         Self::SaleAccepted,
         Self::QuestionAsked,
         Self::QuestionDecided,
@@ -169,6 +172,7 @@ impl Event {
             Self::ShiftClosed => "shift_closed",
             Self::SaleRecorded => "sale_recorded",
             Self::DiscountGiven => "discount_given",
+            Self::PriceApproved => "price_approved",
             Self::SaleAccepted => "sale_accepted",
             Self::QuestionAsked => "question_asked",
             Self::QuestionDecided => "question_decided",

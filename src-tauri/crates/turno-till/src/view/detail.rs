@@ -56,6 +56,7 @@ pub struct SaleContent {
 pub enum Happening {
     Recorded,
     DiscountGiven,
+    PriceApproved,
     /// Put back from the journal.
     Recovered,
     /// An attempt of which nobody knows how it ended: the program stopped.

@@ -19,6 +19,7 @@ mod hostile;
 mod identity;
 mod line;
 mod people;
+mod price_lists;
 mod printing;
 mod queue;
 mod reconciling;

@@ -221,6 +221,7 @@ pub fn kind_of(event: Event) -> AuditKind {
         | Event::OtherTillDecided
         | Event::OtherTillTold => AuditKind::Questions,
         Event::DiscountGiven
+        | Event::PriceApproved
         | Event::CashRefunded
         | Event::SaleVoided
         | Event::VoidConfirmed
