@@ -223,7 +223,7 @@ async fn price_list_on(width: u32, height: u32) -> Result<()> {
     till.see_focused("buyer-name").await?;
     till.keys(key::ENTER).await?;
     till.see_focused("received").await?;
-    till.see_text("total", "17.50").await?;
+    till.see_text("due", "17.50").await?;
     till.screenshot(&format!("price-list-ticket-{width}")).await?;
     till.keys("20").await?;
     till.keys(key::ENTER).await?;

@@ -133,7 +133,8 @@ impl Catalog {
                 let Some(fare) = price(&listed.fare) else { continue };
                 let offer = Offer {
                     offer_id: format!("listed:{}:{}", list.price_list, service.service),
-                    name: format!("{} · {}", service.name, list.name),
+                    // First, since a narrow screen cuts the end off.
+                    name: format!("{} · {}", list.name, service.name),
                     price: fare,
                     needs_manager: list.needs_manager,
                     seat_prices: seat_prices(&listed.seat_fares),

@@ -54,7 +54,7 @@ async fn each_price_list_of_a_departure_is_found_behind_its_full_price() {
             found.into_iter().map(|offer| (offer.name, offer.price.minor)).collect::<Vec<_>>()
         }
     };
-    let (full, child, pupil) = ("Lima – Arequipa", "Lima – Arequipa · Niño", "Lima – Arequipa · Escolar");
+    let (full, child, pupil) = ("Lima – Arequipa", "Niño · Lima – Arequipa", "Escolar · Lima – Arequipa");
     let all = [(full.to_owned(), 8_550), (child.to_owned(), 6_000), (pupil.to_owned(), 4_275)];
     assert_eq!(named("arequipa").await, all, "holidays have no price for it");
     assert_eq!(named("arequipa nino").await, all[1..2]);
@@ -70,7 +70,7 @@ async fn a_seat_sold_at_a_list_is_sent_at_its_price_and_taken_at_every_other() {
     let sale = &sold.sales[0];
     assert_eq!(
         (sold.total.minor, sale.description.as_str()),
-        (6_000, "Lima – Arequipa · Niño 20:30 · asiento 12A")
+        (6_000, "Niño · Lima – Arequipa 20:30 · asiento 12A")
     );
     shop.until(&sale.external_transaction_id, SaleState::Accepted).await;
     let sent = shop.yupy.sales()[0].json();
