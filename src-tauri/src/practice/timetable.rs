@@ -158,6 +158,17 @@ mod tests {
     }
 
     #[test]
+    fn some_departures_are_sold_at_a_list_for_everybody_and_at_one_for_managers() {
+        let catalog = catalog(at("2026-12-01T12:00:00-05:00"));
+        let listed = |code: &str| catalog.services.iter().any(|it| it.list_fares.contains_key(code));
+        for needs_manager in [false, true] {
+            let mut lists = catalog.price_lists.iter().filter(|list| list.needs_manager == needs_manager);
+            assert!(lists.any(|list| listed(&list.price_list)), "needs a manager: {needs_manager}");
+        }
+        assert!(catalog.services.iter().any(|it| it.list_fares.is_empty()), "most have no list");
+    }
+
+    #[test]
     fn a_minute_before_midnight_there_is_still_a_day_to_sell() {
         let now = at("2026-12-31T23:59:00-05:00");
         let ahead: Vec<_> =

@@ -1,4 +1,4 @@
-/** A believable catalog for the in-memory till: intercity departures with seats, an urban line, products. */
+/** A believable catalog for the in-memory till: intercity departures with seats and price lists, an urban line, products. */
 import type { Offer } from '../../bindings/Offer';
 import { soles } from './amounts';
 
@@ -12,7 +12,11 @@ type Departure = {
   service: string;
   price: number;
   layout: Layout;
+  lists?: { list: string; name: string; price: number }[];
 };
+
+/** At these no cashier sells alone. */
+const LISTS_FOR_MANAGERS = ['estudiante'];
 
 const letters = (row: number, places: (string | null)[]) =>
   places.map((letter) => (letter === null ? null : `${row}${letter}`));
@@ -65,6 +69,10 @@ const DEPARTURES: Departure[] = [
     service: 'Semicama 140° · bus 221',
     price: 4500,
     layout: ONE_DECK,
+    lists: [
+      { list: 'nino', name: 'Niño', price: 3000 },
+      { list: 'estudiante', name: 'Estudiante', price: 2250 },
+    ],
   },
   {
     route: '412',
@@ -103,26 +111,47 @@ const simple = (
 });
 
 export const LAYOUTS: ReadonlyMap<string, Layout> = new Map(
-  DEPARTURES.map((departure) => [idOf(departure), departure.layout]),
+  DEPARTURES.flatMap((departure) => idsOf(departure).map((id) => [id, departure.layout])),
 );
 
 function idOf({ route, hour }: Departure): string {
   return `${route}-${hour.replace(':', '')}`;
 }
 
+function idsOf(departure: Departure): string[] {
+  const id = idOf(departure);
+  return [id, ...(departure.lists ?? []).map(({ list }) => `listed:${list}:${id}`)];
+}
+
+/** Whose seats an offer sells: a departure's, at whatever price. */
+export const seatsOf = (offerId: string) => offerId.replace(/^listed:[^:]*:/, '');
+
+export const needsManager = (offerId: string) =>
+  LISTS_FOR_MANAGERS.some((list) => offerId.startsWith(`listed:${list}:`));
+
 /** The offers of a day, `day` being its date as `2026-11-30`. */
 export function offersOf(day: string): Offer[] {
   return [
-    ...DEPARTURES.map((departure): Offer => ({
-      offer_id: idOf(departure),
-      kind: 'departure',
-      name: departure.name,
-      detail: `${departure.hour} · ${departure.service}`,
-      route: departure.route,
-      departs_at: `${day}T${departure.hour}:00-05:00`,
-      price: soles(departure.price),
-      seats_free: departure.layout.flatMap((deck) => deck.rows.flat()).filter((seat) => seat !== null).length,
-    })),
+    ...DEPARTURES.flatMap((departure) => {
+      const full: Offer = {
+        offer_id: idOf(departure),
+        kind: 'departure',
+        name: departure.name,
+        detail: `${departure.hour} · ${departure.service}`,
+        route: departure.route,
+        departs_at: `${day}T${departure.hour}:00-05:00`,
+        price: soles(departure.price),
+        seats_free: departure.layout.flatMap((deck) => deck.rows.flat()).filter((seat) => seat !== null)
+          .length,
+      };
+      const listed = (departure.lists ?? []).map(({ list, name, price }) => ({
+        ...full,
+        offer_id: `listed:${list}:${full.offer_id}`,
+        name: `${name} · ${full.name}`,
+        price: soles(price),
+      }));
+      return [full, ...listed];
+    }),
     simple('fare', 'urban-adult', 'Línea 7 · Adulto', 'Urbano · tramo completo', 250, '7'),
     simple('fare', 'urban-half', 'Línea 7 · Escolar', 'Urbano · medio pasaje', 120, '7'),
     simple('product', 'luggage', 'Equipaje extra', 'Por bulto, hasta 20 kg', 1500, null),

@@ -8,6 +8,7 @@ import type { Tender } from '../../bindings/Tender';
 import type { TenderShare } from '../../bindings/TenderShare';
 import { typedAmount } from '../../shared/money';
 import { cashDue, parseTyped, soles } from './amounts';
+import { needsManager } from './catalog';
 import { refusal } from './sales';
 
 export function quote({ lines, tenders }: QuoteRequest, find: (offerId: string) => Offer): Quote {
@@ -27,9 +28,9 @@ export function quote({ lines, tenders }: QuoteRequest, find: (offerId: string) 
   });
   const total = quoted.reduce((sum, line) => sum + line.amount.minor, 0);
   // A tenth is a cashier's.
-  const needs_manager = quoted.some(
-    ({ discount, amount }) => discount !== null && discount.minor * 9 > amount.minor,
-  );
+  const needs_manager =
+    lines.some(({ offer_id }) => needsManager(offer_id)) ||
+    quoted.some(({ discount, amount }) => discount !== null && discount.minor * 9 > amount.minor);
   return { lines: quoted, total: soles(total), needs_manager, ...divided(total, tenders) };
 }
 

@@ -13,6 +13,7 @@ import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SendReport } from '../../bindings/SendReport';
 import type { Standing } from '../../bindings/Standing';
 import type { Status } from '../../bindings/Status';
+import { seatsOf } from './catalog';
 import {
   canTakeBack,
   isUnsettled,
@@ -87,13 +88,15 @@ export class FakeRelay {
   /** The newest sale of a seat. */
   soldSeat(offerId: string, seat: string): SaleSummary | null {
     const sold = this.#sold.findLast(
-      (one) => one.offer.offer_id === offerId && one.summary.seat === seat && one.given === null,
+      (one) =>
+        seatsOf(one.offer.offer_id) === seatsOf(offerId) && one.summary.seat === seat && one.given === null,
     );
     return sold?.summary ?? null;
   }
 
   seatsSold(offerId: string): number {
-    return this.#sold.filter((one) => one.offer.offer_id === offerId && one.given === null).length;
+    return this.#sold.filter((one) => seatsOf(one.offer.offer_id) === seatsOf(offerId) && one.given === null)
+      .length;
   }
 
   queue(summary: SaleSummary, offer: Offer): void {
