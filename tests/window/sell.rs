@@ -237,6 +237,17 @@ async fn price_list_on(width: u32, height: u32) -> Result<()> {
     till.click(&format!("sale-open-{sale}")).await?;
     till.see_text("sale-timeline", "Un encargado aprobó la tarifa").await?;
     till.screenshot(&format!("price-list-detail-{width}")).await?;
+    till.keys(key::ESCAPE).await?;
+    for theme in ["dark", "high_contrast"] {
+        till.keys(key::F10).await?;
+        till.click(&format!("theme-{theme}")).await?;
+        till.keys(key::F2).await?;
+        till.see_focused("search").await?;
+        till.keys(key::ESCAPE).await?;
+        till.keys("cusco puno").await?;
+        till.see_match("[data-testid^='offer-listed:']").await?;
+        till.screenshot(&format!("price-lists-{theme}-{width}")).await?;
+    }
     till.kill().await?;
     assert_eq!(transactions(&machine)?[0].seat.as_deref(), Some("3C"));
     Ok(())
