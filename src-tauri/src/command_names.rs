@@ -27,6 +27,7 @@ pub const COMMANDS: &[&str] = &[
     "pending",
     "recent_sales",
     "search_sales",
+    "export_sales",
     "send_now",
     "pause_sending",
     "reconcile",

@@ -8,14 +8,14 @@ use turno_till::view::{
     AddPersonRequest, AnswerPrintRequest, AuditExported, AuditPage, AuditPageRequest, AuditVerified,
     ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
     CreateManagerRequest, Decide, DecideOther, DiscardRequest, DraftOpened, ExportAuditRequest,
-    ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer, OpenShiftRequest, OtherReviews,
-    PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest, PrintJob, PrintJobRequest,
-    PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest,
-    Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest, Review, SaleDetail,
-    SaleDetailRequest, SalePage, SalePrintsRequest, SavedReport, SearchOffersRequest, SearchSalesRequest,
-    SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest,
-    Settings, ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
-    VoidSaleRequest,
+    ExportSalesRequest, ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer,
+    OpenShiftRequest, OtherReviews, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest,
+    PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing,
+    Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest,
+    Review, SaleDetail, SaleDetailRequest, SalePage, SalePrintsRequest, SalesExported, SavedReport,
+    SearchOffersRequest, SearchSalesRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest,
+    SetLanguageRequest, SetPracticeLineRequest, Settings, ShiftReport, ShiftReportRequest, TicketPreview,
+    UnlockRequest, UnsentExported, UnsentImported, VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -50,6 +50,7 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         pending,
         recent_sales,
         search_sales,
+        export_sales,
         send_now,
         pause_sending,
         reconcile,
@@ -212,6 +213,12 @@ async fn recent_sales(desk: State<'_, Desk>, request: PageRequest) -> Answer<Sal
 #[tauri::command]
 async fn search_sales(desk: State<'_, Desk>, request: SearchSalesRequest) -> Answer<SalePage> {
     desk.till().await?.search_sales(&request).await
+}
+
+#[tauri::command]
+async fn export_sales(desk: State<'_, Desk>, request: ExportSalesRequest) -> Answer<SalesExported> {
+    let _recording = desk.recording().await;
+    desk.till().await?.export_sales(&request).await
 }
 
 #[tauri::command]

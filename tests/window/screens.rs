@@ -118,6 +118,11 @@ async fn tour(machine: &Machine, size: &str) -> Result<()> {
     till.keys(key::F6).await?;
     till.see_match("[data-testid^=sale-]").await?;
     look_at(&till, &name("13-sales")).await?;
+    till.click("sales-export").await?;
+    till.see_focused("approval-pin").await?;
+    look_at(&till, &name("13-sales-export")).await?;
+    till.keys(key::ESCAPE).await?;
+    till.see_gone("sales-export-dialog").await?;
     till.click(&format!("sale-open-{second}")).await?;
     till.see("sale-timeline").await?;
     look_at(&till, &name("14-sale")).await?;

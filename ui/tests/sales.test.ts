@@ -1,8 +1,9 @@
 import { fireEvent } from '@testing-library/svelte';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { SalePage } from '../src/bindings/SalePage';
 import type { SearchSalesRequest } from '../src/bindings/SearchSalesRequest';
 import { SaleSearch } from '../src/domain/sale-search.svelte';
+import { MANAGER, PINS } from '../src/host/fake/till';
 import type { Host } from '../src/host/host';
 import { testid } from '../src/shared/testids';
 import { dayAt } from '../src/shared/time';
@@ -100,6 +101,71 @@ test('the days that are looked at begin with today, each time they are chosen', 
   await user.selectOptions(get(testid.salesPeriod), 'days');
   expect(days()).toEqual([today, today]);
   await shown(2);
+});
+
+/** The dialog in which the sales that are shown leave. */
+async function openExport(user: Page['user']): Promise<HTMLInputElement> {
+  await user.click(get(testid.salesExport));
+  await expectFocus(testid.approvalPin);
+  const path = get(testid.salesExportPath) as HTMLInputElement;
+  await waitFor(() => expect(path.value).toMatch(/\.csv$/));
+  return path;
+}
+
+const pin = `${PINS[MANAGER.person_id] ?? ''}{Enter}`;
+
+test('what leaves in a table is what is looked for, and not what is on the screen', async () => {
+  const { till, user } = await openSales();
+  const exported = vi.spyOn(till, 'exportSales');
+  await user.keyboard('nanez');
+  await shown(1);
+  await user.selectOptions(get(testid.salesTender), 'cash');
+  const path = await openExport(user);
+  await user.keyboard(pin);
+  expect((await find(testid.salesExported)).textContent).toBe(`1 venta en ${path.value}.`);
+  expect(exported.mock.lastCall?.[0]).toEqual({
+    path: path.value,
+    search: { text: 'nanez', standing: null, tender: 'cash', period: { kind: 'always' }, after: null },
+    decimal: 'point',
+    mark: 'utf8',
+    approval: { manager_id: MANAGER.person_id, pin: PINS[MANAGER.person_id] },
+  });
+  await user.click(get(testid.salesExportComma));
+  await user.click(get(testid.salesExportExcel));
+  await user.clear(path);
+  await user.type(path, '/media/usb/ventas.csv');
+  await user.type(get(testid.approvalPin), pin);
+  await waitFor(() => expect(exported).toHaveBeenCalledTimes(2));
+  expect(exported.mock.lastCall?.[0]).toMatchObject({ decimal: 'comma', mark: 'none' });
+});
+
+test('a wrong PIN, a folder that is gone and a file that is there are told, and nothing is said to be done', async () => {
+  const { user } = await openSales();
+  const path = await openExport(user);
+  const refused = (code: string) => waitFor(() => expect(get(testid.problem).dataset['code']).toBe(code));
+  await user.keyboard('000000{Enter}');
+  await refused('pin_wrong');
+  expect(get(testid.approvalPin)).toHaveProperty('value', '');
+  await user.clear(path);
+  await user.type(path, '/media/sin-usb/a.csv');
+  await user.type(get(testid.approvalPin), pin);
+  await refused('folder_missing');
+  expect(get(testid.problem).textContent).toContain('/media/sin-usb');
+  expect(maybe(testid.salesExported)).toBeNull();
+  await user.clear(path);
+  await user.type(path, '/media/usb/a.csv');
+  await user.type(get(testid.approvalPin), pin);
+  await find(testid.salesExported);
+  await user.type(get(testid.approvalPin), pin);
+  await refused('file_exists');
+  expect(maybe(testid.salesExported)).toBeNull();
+});
+
+test('without sales there is nothing to export', async () => {
+  const { user } = await openSales();
+  await user.keyboard('nadie');
+  await find(testid.salesNone);
+  expect(get(testid.salesExport)).toHaveProperty('disabled', true);
 });
 
 type Asked = { request: SearchSalesRequest; answer: (page: SalePage) => void };

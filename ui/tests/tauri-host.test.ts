@@ -48,6 +48,7 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['pending', 'pending', 'request'],
   ['recentSales', 'recent_sales', 'request'],
   ['searchSales', 'search_sales', 'request'],
+  ['exportSales', 'export_sales', 'request'],
   ['sendNow', 'send_now', 'nothing'],
   ['pauseSending', 'pause_sending', 'request'],
   ['reconcile', 'reconcile', 'nothing'],

@@ -9,7 +9,11 @@ unsent_count: number,
 /**
  * A place for an exported file: on a medium that is plugged in, if there is one.
  */
-suggested_file: string, backup_folder: string, 
+suggested_file: string, 
+/**
+ * The same for a table of sales.
+ */
+suggested_table: string, backup_folder: string, 
 /**
  * Null when no copy was made yet.
  */

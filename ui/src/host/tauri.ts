@@ -33,6 +33,7 @@ export const tauriHost: Host = {
   pending: (request) => invoke('pending', { request }),
   recentSales: (request) => invoke('recent_sales', { request }),
   searchSales: (request) => invoke('search_sales', { request }),
+  exportSales: (request) => invoke('export_sales', { request }),
   sendNow: () => invoke('send_now'),
   pauseSending: (request) => invoke('pause_sending', { request }),
   reconcile: () => invoke('reconcile'),

@@ -97,6 +97,7 @@ export const auditEs = {
     other_till_decided: 'Se respondió por otra caja',
     other_till_told: 'YUPY recibió esa respuesta',
     audit_exported: 'Auditoría copiada a un archivo',
+    sales_table_exported: 'Ventas, a un archivo CSV',
   } satisfies Record<AuditEvent, string>,
 };
 
@@ -193,5 +194,6 @@ export const auditEn: typeof auditEs = {
     other_till_decided: 'Answered for another till',
     other_till_told: 'YUPY heard that answer',
     audit_exported: 'Audit written to a file',
+    sales_table_exported: 'Sales to a CSV file',
   },
 };

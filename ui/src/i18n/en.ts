@@ -204,6 +204,10 @@ export const en: Messages = {
     file_exists: () => 'There is a file of that name. Choose another; that one was not changed.',
     file_not_written: (why) =>
       `The file could not be written${why ? ` (${why})` : ''}. Check the folder and the space.`,
+    folder_missing: (folder) =>
+      `The folder${folder ? ` ${folder}` : ''} is not there. Plug the stick in or choose another folder.`,
+    file_no_room: (folder) =>
+      `There is no room${folder ? ` in ${folder}` : ''} for the file. Make room or choose another folder.`,
     file_not_read: (why) =>
       `The file could not be read${why ? ` (${why})` : ''}. Check the folder and the name.`,
     file_foreign: () => 'That file is not an export of unsent sales of Turno.',

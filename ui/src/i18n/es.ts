@@ -214,6 +214,10 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   file_exists: () => 'Ya hay un archivo con ese nombre. Elija otro; aquel no se cambió.',
   file_not_written: (why) =>
     `No se pudo escribir el archivo${why ? ` (${why})` : ''}. Revise la carpeta y el espacio.`,
+  folder_missing: (folder) =>
+    `No está la carpeta${folder ? ` ${folder}` : ''}. Conecte la memoria o elija otra carpeta.`,
+  file_no_room: (folder) =>
+    `No hay espacio${folder ? ` en ${folder}` : ''} para el archivo. Libere espacio o elija otra carpeta.`,
   file_not_read: (why) =>
     `No se pudo leer el archivo${why ? ` (${why})` : ''}. Revise la carpeta y el nombre.`,
   file_foreign: () => 'Ese archivo no es de ventas sin enviar de Turno.',

@@ -25,6 +25,16 @@ export const searchEs = {
   to: 'Hasta',
   nothing: 'Ninguna venta coincide.',
   clear: 'Ver todas las ventas',
+  export: 'Exportar a CSV',
+  exportAll: 'Todas las ventas de esta caja, una por fila.',
+  exportFound:
+    'Las ventas que coinciden con la búsqueda, una por fila, también las que no caben en la pantalla.',
+  exportHint: 'El archivo dice quién compró y cuánto: lo autoriza un encargado y queda en la auditoría.',
+  decimalComma: 'Coma decimal (85,50), celdas separadas por punto y coma',
+  forExcel: 'Para abrirlo con Excel: así se leen bien la ñ y las tildes',
+  exportAction: 'Exportar',
+  exporting: 'Exportando…',
+  exported: (n: number, path: string) => `${n} ${n === 1 ? 'venta' : 'ventas'} en ${path}.`,
 };
 
 export const searchEn: typeof searchEs = {
@@ -46,4 +56,13 @@ export const searchEn: typeof searchEs = {
   to: 'Until',
   nothing: 'No sale matches.',
   clear: 'See all sales',
+  export: 'Export as CSV',
+  exportAll: 'All sales of this till, one a row.',
+  exportFound: 'The sales that match the search, one a row, also those that the screen has no room for.',
+  exportHint: 'The file says who bought and for how much: a manager allows it, and the audit tells.',
+  decimalComma: 'Decimal comma (85,50), cells separated by semicolons',
+  forExcel: 'To be opened with Excel: accents are read right',
+  exportAction: 'Export',
+  exporting: 'Exporting…',
+  exported: (n, path) => `${n} ${n === 1 ? 'sale' : 'sales'} in ${path}.`,
 };

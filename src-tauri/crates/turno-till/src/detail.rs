@@ -363,7 +363,8 @@ fn happening(event: Option<Event>, data: &Value) -> Happening {
         | Event::ClockWrong
         | Event::Reconciled
         | Event::PrinterSet
-        | Event::AuditExported => Happening::Other,
+        | Event::AuditExported
+        | Event::SalesTableExported => Happening::Other,
     }
 }
 

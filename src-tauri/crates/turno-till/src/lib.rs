@@ -30,6 +30,7 @@ mod resolve;
 pub mod resolving;
 mod review;
 pub mod room;
+pub mod sales_csv;
 pub mod search;
 mod secrets;
 mod sell;

@@ -157,6 +157,8 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::TooManySales => "Son demasiadas ventas para un archivo.",
         ProblemCode::FileExists => "Ya hay un archivo con ese nombre. Elija otro; no se cambió.",
         ProblemCode::FileNotWritten => "No se pudo escribir el archivo. Revise la carpeta y el espacio.",
+        ProblemCode::FolderMissing => "Esa carpeta no está. Conecte la memoria o elija otra carpeta.",
+        ProblemCode::FileNoRoom => "Ahí no hay espacio para el archivo. Libere espacio o elija otra carpeta.",
         ProblemCode::FileNotRead => "No se pudo leer el archivo. Revise la carpeta y el nombre.",
         ProblemCode::FileForeign => "Ese archivo no es de ventas sin enviar de Turno.",
         ProblemCode::FileNewer => "El archivo es de una versión más nueva de Turno. Actualice esta caja.",

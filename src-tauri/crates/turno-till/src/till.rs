@@ -37,6 +37,7 @@ mod amend;
 mod audit;
 mod counter;
 mod elsewhere;
+mod exporting;
 mod frame;
 mod handover;
 mod people;

@@ -7,10 +7,12 @@ use anyhow::{Result, ensure};
 use rusqlite::Connection;
 use turno_till::random::{OsEntropy, roll};
 use turno_till::store::{self, sale_terms};
-use turno_till::view::{SalesPeriod, SalesStanding, SearchSalesRequest};
+use turno_till::view::{
+    Approval, ByteOrderMark, DecimalMark, ExportSalesRequest, SalesPeriod, SalesStanding, SearchSalesRequest,
+};
 use turno_till::{Till, WriterMode};
 
-use super::shop::{Place, Shop, told_no};
+use super::shop::{MANAGER, MANAGER_PIN, Place, Shop, told_no};
 use super::{Plan, commits, is_on_a_disk, stock};
 use crate::figures::{Figures, Target, median, per_mille};
 
@@ -37,6 +39,7 @@ pub async fn measure(plan: Plan, figures: &mut Figures, folder: &Path) -> Result
     recording(plan, figures, folder, [&empty, &large]).await?;
     pages(plan, figures, &large).await?;
     searching(plan, figures, &large).await?;
+    exporting(figures, folder, &large).await?;
     empty.till.close().await;
     large.till.close().await;
     Ok(())
@@ -130,6 +133,38 @@ async fn pages(plan: Plan, figures: &mut Figures, large: &Shop) -> Result<()> {
     let p99 = per_mille(&mut micros, 990);
     figures.put("history_page_p99_us", p99);
     figures.put_ratio("history_page_p99_vs_limit", p99, PAGE_LIMIT_US, Target::AtMost(1.0));
+    Ok(())
+}
+
+/// Every sale into a table, and what sales wait meanwhile.
+async fn exporting(figures: &mut Figures, folder: &Path, large: &Shop) -> Result<()> {
+    let search = SearchSalesRequest {
+        text: String::new(),
+        standing: None,
+        tender: None,
+        period: SalesPeriod::Always,
+        after: None,
+    };
+    let request = ExportSalesRequest {
+        path: folder.join("all.csv").display().to_string(),
+        search,
+        decimal: DecimalMark::Point,
+        mark: ByteOrderMark::None,
+        approval: Approval { manager_id: MANAGER.to_owned(), pin: MANAGER_PIN.to_owned() },
+    };
+    let (till, started) = (large.till.clone(), Instant::now());
+    let mut export = tokio::spawn(async move { till.export_sales(&request).await });
+    let mut micros = Vec::new();
+    let exported = loop {
+        tokio::select! {
+            done = &mut export => break done?.map_err(told_no)?,
+            sold = large.sell() => micros.push(sold?),
+        }
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    figures.put("export_all_s", seconds);
+    figures.put("export_sales_a_second", f64::from(exported.sales_count) / seconds);
+    figures.put("record_p99_us_during_an_export", per_mille(&mut micros, 990));
     Ok(())
 }
 

@@ -25,7 +25,8 @@ use crate::sale::TOKEN;
 
 pub const CASHIER: &str = "c";
 const CASHIER_PIN: &str = "314159";
-const MANAGER_PIN: &str = "271828";
+pub const MANAGER: &str = "m";
+pub const MANAGER_PIN: &str = "271828";
 /// What PINs cost is not what is measured here.
 const CHEAP_PINS: PinCost = PinCost { memory_kib: 8, passes: 1 };
 /// Between two tickets at a busy counter.
@@ -188,7 +189,7 @@ impl Place {
         let enrolment_code = "C".to_owned();
         till.connect(&ConnectRequest { address, enrolment_code }).await.map_err(told_no)?;
         till.add_person(CASHIER, "Caja", Role::Cashier, CASHIER_PIN).await.map_err(told_no)?;
-        till.add_person("m", "Encargado", Role::Manager, MANAGER_PIN).await.map_err(told_no)?;
+        till.add_person(MANAGER, "Encargado", Role::Manager, MANAGER_PIN).await.map_err(told_no)?;
         till.close().await;
         Ok(())
     }

@@ -4,6 +4,7 @@ import type { Settings } from '../../bindings/Settings';
 export const settingsOf = (unsentCount: number, lastBackupAt: string | null): Settings => ({
   unsent_count: unsentCount,
   suggested_file: '/media/caja/USB/turno-D03-20261130T150000Z.ventas',
+  suggested_table: '/media/caja/USB/turno-D03-20261130T150000Z.csv',
   backup_folder: '/home/caja/.local/share/turno/live/backups',
   last_backup_at: lastBackupAt,
   journal_folder: '/media/caja/TARJETA/journal',

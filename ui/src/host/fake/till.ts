@@ -15,6 +15,7 @@ import type { Problem } from '../../bindings/Problem';
 import type { Reconciliation } from '../../bindings/Reconciliation';
 import type { Review } from '../../bindings/Review';
 import type { SaleSummary } from '../../bindings/SaleSummary';
+import type { SearchSalesRequest } from '../../bindings/SearchSalesRequest';
 import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
 import { FakeAudit } from './audit';
@@ -251,14 +252,17 @@ export class FakeTill implements Host {
 
   searchSales: Host['searchSales'] = (request) =>
     this.#answer('search_sales', () => {
-      const paidIn = (id: string) =>
-        (this.#counter.detail(id).checkout?.tenders ?? []).map(({ method }) => method);
-      const wanted = isWanted(request, this.#shifts.current?.shift_id ?? '', paidIn);
       const { after } = request;
-      return page(
-        this.#relay.sales.toReversed().filter(wanted),
-        (it) => after === null || it.sequence < after,
-      );
+      return page(this.#wanted(request), (it) => after === null || it.sequence < after);
+    });
+
+  exportSales: Host['exportSales'] = ({ path, search, approval }) =>
+    this.#answer('export_sales', () => {
+      this.#people.approver(approval);
+      if (path.startsWith('/media/sin-usb/')) throw refusal('folder_missing', '/media/sin-usb');
+      if (this.files.has(path)) throw refusal('file_exists', path);
+      this.files.set(path, JSON.stringify(search));
+      return { path, sales_count: this.#wanted(search).length };
     });
 
   sendNow: Host['sendNow'] = () => {
@@ -482,6 +486,14 @@ export class FakeTill implements Host {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+
+  /** Newest first. */
+  #wanted(request: SearchSalesRequest): SaleSummary[] {
+    const paidIn = (id: string) =>
+      (this.#counter.detail(id).checkout?.tenders ?? []).map(({ method }) => method);
+    const wanted = isWanted(request, this.#shifts.current?.shift_id ?? '', paidIn);
+    return this.#relay.sales.toReversed().filter(wanted);
+  }
 
   #find(externalId: string): SaleSummary | undefined {
     return this.#relay.sales.find((sale) => sale.external_transaction_id === externalId);

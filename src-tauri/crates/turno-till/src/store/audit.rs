@@ -93,11 +93,13 @@ pub enum Event {
     OtherTillTold,
     /// A manager wrote the audit to a file.
     AuditExported,
+    /// A manager let sales be written to a table for a bookkeeper.
+    SalesTableExported,
 }
 
 impl Event {
     /// For whoever looks for a kind of them.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 51] = [
         Self::Enrolled,
         Self::PersonCreated,
         Self::PinReset,
@@ -148,6 +150,7 @@ impl Event {
         Self::OtherTillDecided,
         Self::OtherTillTold,
         Self::AuditExported,
+        Self::SalesTableExported,
     ];
 
     /// `None`: a newer version wrote it.
@@ -209,6 +212,7 @@ impl Event {
             Self::OtherTillDecided => "other_till_decided",
             Self::OtherTillTold => "other_till_told",
             Self::AuditExported => "audit_exported",
+            Self::SalesTableExported => "sales_table_exported",
         }
     }
 }

@@ -289,7 +289,7 @@ fn write_line(sealer: &mut Sealer<BufWriter<File>>, line: &Line) -> Result<(), F
 }
 
 /// What a person typed as the file's place. A relative one would be somewhere in the program's own folder.
-fn absolute(typed: &str, code: ProblemCode) -> Result<PathBuf, Problem> {
+pub(super) fn absolute(typed: &str, code: ProblemCode) -> Result<PathBuf, Problem> {
     let path = PathBuf::from(typed.trim());
     if path.is_absolute() && path.file_name().is_some() {
         Ok(path)
@@ -298,14 +298,14 @@ fn absolute(typed: &str, code: ProblemCode) -> Result<PathBuf, Problem> {
     }
 }
 
-fn partial(path: &Path) -> PathBuf {
+pub(super) fn partial(path: &Path) -> PathBuf {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     PathBuf::from(partial)
 }
 
-/// Buyers' names are in it, if only for who knows the passphrase.
-fn private(path: &Path) -> io::Result<File> {
+/// Buyers' names are in it, if sometimes only for who knows the passphrase.
+pub(super) fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

@@ -19,23 +19,26 @@ impl Till {
     /// # Errors
     /// `not_allowed_now` before the till is set up.
     pub async fn search_sales(&self, request: &SearchSalesRequest) -> Result<SalePage, Problem> {
-        let (request, query) = (request.clone(), self.query(request)?);
-        Ok(self
-            .inner
-            .db
-            .read(move |conn| {
-                let Some(query) = query else { return Ok(SalePage { items: Vec::new(), next: None }) };
-                let shift = match request.period {
-                    SalesPeriod::ThisShift => match shifts::current_number(conn)? {
-                        Some(shift) => Some(shift),
-                        None => return Ok(SalePage { items: Vec::new(), next: None }),
-                    },
-                    SalesPeriod::Always | SalesPeriod::Days { .. } => None,
-                };
-                let wanted = Wanted { query, standing: request.standing, shift };
-                found::page(conn, &wanted, request.after)
-            })
-            .await?)
+        let Some(wanted) = self.wanted(request).await? else {
+            return Ok(SalePage { items: Vec::new(), next: None });
+        };
+        let after = request.after;
+        Ok(self.inner.db.read(move |conn| found::page(conn, &wanted, after)).await?)
+    }
+
+    /// What a request asks for; nothing when there can be no such sale.
+    pub(super) async fn wanted(&self, request: &SearchSalesRequest) -> Result<Option<Wanted>, Problem> {
+        let Some(query) = self.query(request)? else { return Ok(None) };
+        let standing = request.standing;
+        match request.period {
+            SalesPeriod::Always | SalesPeriod::Days { .. } => {
+                Ok(Some(Wanted { query, standing, shift: None }))
+            }
+            SalesPeriod::ThisShift => {
+                let shift = self.inner.db.read(shifts::current_number).await?;
+                Ok(shift.map(|shift| Wanted { query, standing, shift: Some(shift) }))
+            }
+        }
     }
 
     /// Nothing when a day of the period is none.

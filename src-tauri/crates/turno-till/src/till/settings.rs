@@ -19,10 +19,11 @@ impl Till {
             self.inner.db.read(|conn| Ok((outbox::counts(conn)?, epochs::current(conn)?))).await?;
         let (options, enrolment) = (&self.inner.options, &enrolled.enrolment);
         let device_id = enrolment.device_id.as_str().to_owned();
-        let file = format!("turno-{device_id}-{}.ventas", backup::stamp(self.now()));
+        let name = format!("turno-{device_id}-{}", backup::stamp(self.now()));
         Ok(Settings {
             unsent_count: counts.pending,
-            suggested_file: place.join(file).display().to_string(),
+            suggested_file: place.join(format!("{name}.ventas")).display().to_string(),
+            suggested_table: place.join(format!("{name}.csv")).display().to_string(),
             backup_folder: options.backup_folder.display().to_string(),
             last_backup_at: backup::newest_at(&options.backup_folder).map(rfc3339),
             journal_folder: options.journal_folder.display().to_string(),

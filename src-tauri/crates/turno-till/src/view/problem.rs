@@ -105,6 +105,10 @@ pub enum ProblemCode {
     TooManySales,
     FileExists,
     FileNotWritten,
+    /// `detail` is the folder.
+    FolderMissing,
+    /// `detail` is the folder on the medium that is full; the till's own disk is another matter.
+    FileNoRoom,
     FileNotRead,
     /// It is no export of unsent sales.
     FileForeign,

@@ -10,6 +10,8 @@ pub struct Settings {
     pub unsent_count: u32,
     /// A place for an exported file: on a medium that is plugged in, if there is one.
     pub suggested_file: String,
+    /// The same for a table of sales.
+    pub suggested_table: String,
     pub backup_folder: String,
     /// Null when no copy was made yet.
     pub last_backup_at: Option<String>,

@@ -14,6 +14,7 @@ mod discounts;
 mod elsewhere;
 mod enrolment;
 mod epochs;
+mod exporting;
 mod handover;
 mod hostile;
 mod identity;

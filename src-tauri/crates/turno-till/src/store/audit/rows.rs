@@ -235,7 +235,8 @@ pub fn kind_of(event: Event) -> AuditKind {
         | Event::SendingPaused
         | Event::SendingResumed
         | Event::ClockWrong
-        | Event::AuditExported => AuditKind::Till,
+        | Event::AuditExported
+        | Event::SalesTableExported => AuditKind::Till,
     }
 }
 
