@@ -159,20 +159,16 @@ impl Write for Full {
 
 #[test]
 fn a_medium_that_is_full_fails_the_table_wherever_it_is_then() {
-    let whole = table(PLAIN, &[sold("Ana")]).len();
-    for room in (0..whole).step_by(13) {
-        let written = Table::begin(Full(room), PLAIN).and_then(|mut table| {
-            table.write(&sold("Ana"))?;
-            table.finish().map(drop)
-        });
-        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull, "{room} bytes");
+    let sales: Vec<Sold> = (0..1_000).map(|_| sold("Ana")).collect();
+    let whole = table(PLAIN, &sales).len();
+    assert!(whole > 2 * BUFFER_BYTES, "some rows are written before the last one is there");
+    let write = |room| {
+        let mut table = Table::begin(Full(room), PLAIN)?;
+        sales.iter().try_for_each(|sale| table.write(sale))?;
+        table.finish().map(drop)
+    };
+    for room in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, whole - 1] {
+        assert_eq!(write(room).unwrap_err().kind(), io::ErrorKind::StorageFull, "{room} bytes");
     }
-    assert!(
-        Table::begin(Full(whole), PLAIN)
-            .and_then(|mut table| {
-                table.write(&sold("Ana"))?;
-                table.finish().map(drop)
-            })
-            .is_ok()
-    );
+    assert!(write(whole).is_ok());
 }
