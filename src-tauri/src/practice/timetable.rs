@@ -169,6 +169,16 @@ mod tests {
     }
 
     #[test]
+    fn every_product_has_an_ean_13_that_a_real_scanner_would_read() {
+        for product in catalog(at("2026-12-01T12:00:00-05:00")).products {
+            let barcode = product.barcode.expect("practising with a scanner takes something to scan");
+            let weighed = barcode.chars().zip([1, 3].into_iter().cycle());
+            let sum: u32 = weighed.map(|(digit, weight)| digit.to_digit(10).expect("digits") * weight).sum();
+            assert_eq!((barcode.len(), sum % 10), (13, 0), "{barcode}");
+        }
+    }
+
+    #[test]
     fn a_minute_before_midnight_there_is_still_a_day_to_sell() {
         let now = at("2026-12-31T23:59:00-05:00");
         let ahead: Vec<_> =

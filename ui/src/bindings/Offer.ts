@@ -17,4 +17,8 @@ detail: string, route: string | null,
 /**
  * RFC 3339, for a departure.
  */
-departs_at: string | null, price: Money, seats_free: number | null, };
+departs_at: string | null, price: Money, seats_free: number | null, 
+/**
+ * What a scanner reads off a product.
+ */
+barcode: string | null, };

@@ -7,7 +7,7 @@ mod check;
 
 use std::collections::BTreeMap;
 
-pub use check::{CatalogFault, is_list_code};
+pub use check::{CatalogFault, is_barcode, is_list_code};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use turno_domain::Currency;
@@ -124,6 +124,9 @@ pub struct Product {
     #[serde(default)]
     pub detail: String,
     pub price: String,
+    /// What a scanner reads off it, see [`is_barcode`]; no two products share one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub barcode: Option<String>,
 }
 
 impl Service {

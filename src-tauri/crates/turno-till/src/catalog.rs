@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use turno_domain::text::{fold_for_comparison, has_control};
 use turno_domain::{Currency, Money};
-use turno_protocol::catalog::{CatalogBody, Layout, is_list_code};
+use turno_protocol::catalog::{CatalogBody, Layout, is_barcode, is_list_code};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -37,6 +37,8 @@ pub struct Offer {
     pub departs_at: Option<Millis>,
     /// Of a price list at which no cashier sells alone.
     pub needs_manager: bool,
+    /// What a scanner reads off it.
+    pub barcode: Option<String>,
     seat_prices: HashMap<String, Money>,
     layout: Option<usize>,
     /// Folded words for the search.
@@ -74,6 +76,7 @@ impl Offer {
             departs_at: self.departs_at.map(rfc3339),
             price: self.price.into(),
             seats_free,
+            barcode: self.barcode.clone(),
         }
     }
 }
@@ -82,6 +85,7 @@ impl Offer {
 pub struct Catalog {
     offers: Vec<Offer>,
     by_id: HashMap<String, usize>,
+    by_barcode: HashMap<String, usize>,
     layouts: Vec<Layout>,
     route_names: HashMap<String, String>,
 }
@@ -122,6 +126,7 @@ impl Catalog {
                 product: SEAT_PRODUCT.to_owned(),
                 departs_at: Some(service.departs_at.as_millisecond()),
                 needs_manager: false,
+                barcode: None,
                 seat_prices: seat_prices(&service.seat_fares),
                 layout: Some(layout),
                 words: Vec::new(),
@@ -145,61 +150,21 @@ impl Catalog {
         }
         for fare in &body.fares {
             let Some(amount) = price(&fare.price) else { continue };
-            catalog.add_plain(
-                OfferKind::Fare,
-                &fare.fare,
-                &fare.name,
-                &fare.detail,
-                amount,
-                Some(&fare.route),
-            );
+            let offer = Offer {
+                route: Some(fare.route.clone()),
+                ..plain(OfferKind::Fare, &fare.fare, &fare.name, &fare.detail, amount)
+            };
+            catalog.add(offer, &[&fare.route]);
         }
         for product in &body.products {
             let Some(amount) = price(&product.price) else { continue };
-            catalog.add_plain(
-                OfferKind::Product,
-                &product.product,
-                &product.name,
-                &product.detail,
-                amount,
-                None,
-            );
+            let offer = Offer {
+                barcode: product.barcode.clone().filter(|barcode| is_barcode(barcode)),
+                ..plain(OfferKind::Product, &product.product, &product.name, &product.detail, amount)
+            };
+            catalog.add(offer, &[]);
         }
         catalog
-    }
-
-    fn add_plain(
-        &mut self,
-        kind: OfferKind,
-        id: &str,
-        name: &str,
-        detail: &str,
-        price: Money,
-        route: Option<&str>,
-    ) {
-        let prefix = match kind {
-            OfferKind::Fare => "fare",
-            OfferKind::Product => "product",
-            OfferKind::Departure => "departure",
-        };
-        self.add(
-            Offer {
-                offer_id: format!("{prefix}:{id}"),
-                kind,
-                name: name.to_owned(),
-                detail: detail.to_owned(),
-                price,
-                route: route.map(str::to_owned),
-                service: None,
-                product: id.to_owned(),
-                departs_at: None,
-                needs_manager: false,
-                seat_prices: HashMap::new(),
-                layout: None,
-                words: Vec::new(),
-            },
-            &[route.unwrap_or_default()],
-        );
     }
 
     /// Of two entries with one id the first counts: what is shown must be what is sold.
@@ -213,6 +178,9 @@ impl Catalog {
         let text = [offer.name.as_str(), &offer.detail, &time, &more.join(" ")].join(" ");
         offer.words = words(&text);
         self.by_id.insert(offer.offer_id.clone(), self.offers.len());
+        if let Some(barcode) = &offer.barcode {
+            self.by_barcode.entry(barcode.clone()).or_insert(self.offers.len());
+        }
         self.offers.push(offer);
     }
 
@@ -233,9 +201,12 @@ impl Catalog {
     }
 
     /// Offers of which every typed word begins a word: departures that have not left, soonest first, then fares,
-    /// then products.
+    /// then products. A whole barcode finds what it is on and nothing else.
     #[must_use]
     pub fn search(&self, text: &str, now: Millis, limit: usize) -> Vec<&Offer> {
+        if let Some(scanned) = self.by_barcode.get(text.trim()).and_then(|&index| self.offers.get(index)) {
+            return vec![scanned];
+        }
         let wanted = words(text);
         let begins = |offer: &Offer| {
             wanted.iter().all(|want| offer.words.iter().any(|word| word.starts_with(want.as_str())))
@@ -248,6 +219,31 @@ impl Catalog {
         found.sort_by_key(|offer| (rank(offer.kind), offer.departs_at));
         found.truncate(limit.min(RESULTS_LIMIT));
         found
+    }
+}
+
+/// Without a seat, a departure or a route.
+fn plain(kind: OfferKind, id: &str, name: &str, detail: &str, price: Money) -> Offer {
+    let prefix = match kind {
+        OfferKind::Fare => "fare",
+        OfferKind::Product => "product",
+        OfferKind::Departure => "departure",
+    };
+    Offer {
+        offer_id: format!("{prefix}:{id}"),
+        kind,
+        name: name.to_owned(),
+        detail: detail.to_owned(),
+        price,
+        route: None,
+        service: None,
+        product: id.to_owned(),
+        departs_at: None,
+        needs_manager: false,
+        barcode: None,
+        seat_prices: HashMap::new(),
+        layout: None,
+        words: Vec::new(),
     }
 }
 

@@ -306,6 +306,8 @@ pub struct Offer {
     pub departs_at: Option<String>,
     pub price: Money,
     pub seats_free: Option<u32>,
+    /// What a scanner reads off a product.
+    pub barcode: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

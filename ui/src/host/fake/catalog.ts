@@ -99,6 +99,7 @@ const simple = (
   detail: string,
   minor: number,
   route: string | null,
+  barcode: string | null = null,
 ): Offer => ({
   offer_id,
   kind,
@@ -108,6 +109,7 @@ const simple = (
   departs_at: null,
   price: soles(minor),
   seats_free: null,
+  barcode,
 });
 
 export const LAYOUTS: ReadonlyMap<string, Layout> = new Map(
@@ -143,6 +145,7 @@ export function offersOf(day: string): Offer[] {
         price: soles(departure.price),
         seats_free: departure.layout.flatMap((deck) => deck.rows.flat()).filter((seat) => seat !== null)
           .length,
+        barcode: null,
       };
       const listed = (departure.lists ?? []).map(({ list, name, price }) => ({
         ...full,
@@ -154,9 +157,17 @@ export function offersOf(day: string): Offer[] {
     }),
     simple('fare', 'urban-adult', 'Línea 7 · Adulto', 'Urbano · tramo completo', 250, '7'),
     simple('fare', 'urban-half', 'Línea 7 · Escolar', 'Urbano · medio pasaje', 120, '7'),
-    simple('product', 'luggage', 'Equipaje extra', 'Por bulto, hasta 20 kg', 1500, null),
-    simple('product', 'parcel-s', 'Encomienda pequeña', 'Sobre o caja hasta 2 kg', 1200, null),
-    simple('product', 'parcel-l', 'Encomienda grande', 'Caja hasta 15 kg', 3590, null),
+    simple('product', 'luggage', 'Equipaje extra', 'Por bulto, hasta 20 kg', 1500, null, '7750182000017'),
+    simple(
+      'product',
+      'parcel-s',
+      'Encomienda pequeña',
+      'Sobre o caja hasta 2 kg',
+      1200,
+      null,
+      '7750182000024',
+    ),
+    simple('product', 'parcel-l', 'Encomienda grande', 'Caja hasta 15 kg', 3590, null, '7750182000031'),
   ];
 }
 
@@ -169,7 +180,13 @@ const wordsOf = (text: string) =>
     .filter((word) => word !== '');
 
 /** Every word of the text begins some word of the offer, accents aside. */
-export function matches(offer: Offer, text: string): boolean {
+function matches(offer: Offer, text: string): boolean {
   const offered = wordsOf(`${offer.name} ${offer.detail} ${offer.route ?? ''}`);
   return wordsOf(text).every((wanted) => offered.some((word) => word.startsWith(wanted)));
+}
+
+/** What typing finds; a whole barcode finds what it is on and nothing else. */
+export function searched(offers: Offer[], text: string): Offer[] {
+  const scanned = offers.find(({ barcode }) => barcode !== null && barcode === text.trim());
+  return scanned ? [scanned] : offers.filter((offer) => matches(offer, text));
 }

@@ -19,7 +19,7 @@ import type { SearchSalesRequest } from '../../bindings/SearchSalesRequest';
 import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
 import { FakeAudit } from './audit';
-import { matches } from './catalog';
+import { searched } from './catalog';
 import { FakeCounter } from './counter';
 import { FakeOthers } from './others';
 import { CASHIER, FakePeople, MANAGER, PINS } from './people';
@@ -215,12 +215,7 @@ export class FakeTill implements Host {
   pastShifts: Host['pastShifts'] = () => this.#answer('past_shifts', () => this.#shifts.past());
 
   searchOffers: Host['searchOffers'] = ({ text, limit }) =>
-    this.#answer('search_offers', () =>
-      this.#counter
-        .offers()
-        .filter((offer) => matches(offer, text))
-        .slice(0, limit),
-    );
+    this.#answer('search_offers', () => searched(this.#counter.offers(), text).slice(0, limit));
 
   seatMap: Host['seatMap'] = ({ offer_id }) =>
     this.#answer('seat_map', () => this.#counter.seatMap(offer_id));

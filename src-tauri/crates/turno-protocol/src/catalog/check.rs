@@ -10,6 +10,11 @@ use turno_domain::money::AmountError;
 
 use super::{CatalogBody, Service};
 
+/// Shorter ones could not be told from what a person types.
+const BARCODE_CHARS_MIN: usize = 4;
+/// As many as a Code 128 label of the usual width holds.
+const BARCODE_CHARS_MAX: usize = 48;
+
 /// The first thing that is wrong with a catalog.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogFault {
@@ -19,6 +24,8 @@ pub enum CatalogFault {
     Unknown { referrer: String, kind: &'static str, name: String },
     #[error("price list `{name}` has other characters than letters, digits and hyphens")]
     Code { name: String },
+    #[error("`{of}` has a barcode that is not 4 to 48 ASCII letters and digits: `{barcode}`")]
+    Barcode { of: String, barcode: String },
     #[error("`{of}` costs `{price}`, which is no amount")]
     Price { of: String, price: String, source: AmountError },
 }
@@ -30,6 +37,7 @@ impl CatalogBody {
         unique("service", self.services.iter().map(|service| service.service.as_str()))?;
         unique("fare", self.fares.iter().map(|fare| fare.fare.as_str()))?;
         unique("product", self.products.iter().map(|product| product.product.as_str()))?;
+        unique("barcode", self.products.iter().filter_map(|product| product.barcode.as_deref()))?;
         let lists = unique("price list", self.price_lists.iter().map(|list| list.price_list.as_str()))?;
         for name in &lists {
             if !is_list_code(name) {
@@ -52,7 +60,13 @@ impl CatalogBody {
             known("route", &routes, &fare.fare, &fare.route)?;
             self.price(&fare.fare, &fare.price)?;
         }
-        self.products.iter().try_for_each(|product| self.price(&product.product, &product.price))
+        for product in &self.products {
+            self.price(&product.product, &product.price)?;
+            if let Some(barcode) = product.barcode.as_ref().filter(|barcode| !is_barcode(barcode)) {
+                return Err(CatalogFault::Barcode { of: product.product.clone(), barcode: barcode.clone() });
+            }
+        }
+        Ok(())
     }
 
     fn prices(
@@ -90,6 +104,13 @@ pub fn is_list_code(code: &str) -> bool {
     !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
+/// 4 to 48 ASCII letters and digits: what EAN, UPC and ITF labels carry, and Code 39 and 128 ones that are meant for a
+/// till. Anything else may be a key of its own to the program that the scanner types into.
+pub fn is_barcode(code: &str) -> bool {
+    (BARCODE_CHARS_MIN..=BARCODE_CHARS_MAX).contains(&code.len())
+        && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 fn unique<'a>(
     kind: &'static str,
     names: impl Iterator<Item = &'a str>,
@@ -125,7 +146,8 @@ mod tests {
         "price_lists": [{"price_list": "escolar", "name": "Escolar", "needs_manager": true}],
         "layouts": [{"layout": "L1", "decks": [{"number": 1, "rows": [["1A", "1B", null, "1C"], ["2A", null, null, "2C"]]}]}],
         "fares": [{"fare": "U1-A", "route": "U1", "name": "Adulto", "price": "2.00"}],
-        "products": [{"product": "BAG", "name": "Equipaje", "detail": "hasta 20 kg", "price": "10.00"}]
+        "products": [{"product": "BAG", "name": "Equipaje", "detail": "hasta 20 kg", "price": "10.00", "barcode": "7750182000017"},
+                     {"product": "BOX", "name": "Caja", "price": "3.50", "barcode": "7750182000024"}]
     }"#;
 
     fn read(json: &str) -> CatalogBody {
@@ -187,6 +209,23 @@ mod tests {
         check("90.00", "90,00", "`LIM-AQP-2030` costs `90,00`, which is no amount");
         check("110.00", "0.00", "`LIM-AQP-2030` costs `0.00`, which is no amount");
         check(r#""price": "2.00""#, r#""price": "2.005""#, "`U1-A` costs `2.005`, which is no amount");
+        check("7750182000024", "7750182000017", "barcode `7750182000017` is there twice");
         check(r#""price": "10.00""#, r#""price": "-1""#, "`BAG` costs `-1`, which is no amount");
+    }
+
+    #[test]
+    fn a_barcode_is_four_to_forty_eight_letters_and_digits() {
+        for code in ["7750", "77501820", "7750182000017", "CAJA15kg", &"9".repeat(48)] {
+            assert!(is_barcode(code), "{code}");
+        }
+        for code in ["", "775", &"9".repeat(49), "7750 182", "7750-182", "7750182\r", "٧٧٥٠١٨", "ñandú"]
+        {
+            assert!(!is_barcode(code), "{code}");
+        }
+        check(
+            "7750182000024",
+            "775\\n0",
+            "`BOX` has a barcode that is not 4 to 48 ASCII letters and digits: `775\n0`",
+        );
     }
 }

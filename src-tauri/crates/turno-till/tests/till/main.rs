@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod audit;
+mod barcodes;
 mod books;
 mod cases;
 mod correct;
