@@ -56,6 +56,8 @@ pub const COMMANDS: &[&str] = &[
     "dismiss_print",
     "answer_print",
     "void_sale",
+    "charge_card",
+    "cancel_unpaid",
     "settings",
     "back_up",
     "export_unsent",

@@ -6,16 +6,17 @@ use tauri::ipc::Invoke;
 use tauri::{Runtime, State};
 use turno_till::view::{
     AddPersonRequest, AnswerPrintRequest, AuditExported, AuditPage, AuditPageRequest, AuditVerified,
-    ChangePinRequest, Charge, ChargeOutcome, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
-    CreateManagerRequest, Decide, DecideOther, DiscardRequest, DraftOpened, ExportAuditRequest,
-    ExportSalesRequest, ExportUnsentRequest, Frame, ImportUnsentRequest, MoveCashRequest, Offer,
-    OpenShiftRequest, OtherReviews, PageRequest, PastShiftPage, PastShiftsRequest, PauseSendingRequest,
-    PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings, PrinterSettingsRequest, Printing,
-    Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest, RetirePersonRequest, RetryPrintRequest,
-    Review, SaleDetail, SaleDetailRequest, SalePage, SalePrintsRequest, SalesExported, SavedReport,
-    SearchOffersRequest, SearchSalesRequest, SeatMap, SeatMapRequest, SendReport, SetAppearanceRequest,
-    SetLanguageRequest, SetPracticeLineRequest, Settings, ShiftReport, ShiftReportRequest, TicketPreview,
-    UnlockRequest, UnsentExported, UnsentImported, VoidSaleRequest,
+    CancelUnpaidRequest, ChangePinRequest, Charge, ChargeCardRequest, ChargeOutcome, CloseShiftRequest,
+    ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DecideOther, DiscardRequest,
+    DraftOpened, ExportAuditRequest, ExportSalesRequest, ExportUnsentRequest, Frame, ImportUnsentRequest,
+    MoveCashRequest, Offer, OpenShiftRequest, OtherReviews, PageRequest, PastShiftPage, PastShiftsRequest,
+    PauseSendingRequest, PrintJob, PrintJobRequest, PrintedSaleRequest, PrinterSettings,
+    PrinterSettingsRequest, Printing, Problem, Quote, QuoteRequest, Reconciliation, ResetPinRequest,
+    RetirePersonRequest, RetryPrintRequest, Review, SaleDetail, SaleDetailRequest, SalePage,
+    SalePrintsRequest, SalesExported, SavedReport, SearchOffersRequest, SearchSalesRequest, SeatMap,
+    SeatMapRequest, SendReport, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings,
+    ShiftReport, ShiftReportRequest, TicketPreview, UnlockRequest, UnsentExported, UnsentImported,
+    VoidSaleRequest,
 };
 
 use crate::desk::Desk;
@@ -79,6 +80,8 @@ pub fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'stat
         dismiss_print,
         answer_print,
         void_sale,
+        charge_card,
+        cancel_unpaid,
         settings,
         back_up,
         export_unsent,
@@ -294,6 +297,16 @@ async fn leave_discard(desk: State<'_, Desk>, request: DiscardRequest) -> Answer
 #[tauri::command]
 async fn sale_detail(desk: State<'_, Desk>, request: SaleDetailRequest) -> Answer<SaleDetail> {
     desk.till().await?.sale_detail(&request.external_transaction_id).await
+}
+
+#[tauri::command]
+async fn charge_card(desk: State<'_, Desk>, request: ChargeCardRequest) -> Answer<Frame> {
+    desk.charge_card(request).await
+}
+
+#[tauri::command]
+async fn cancel_unpaid(desk: State<'_, Desk>, request: CancelUnpaidRequest) -> Answer<Frame> {
+    desk.cancel_unpaid(request).await
 }
 
 #[tauri::command]

@@ -8,10 +8,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell, RwLockReadGuard, RwLockWriteGuard, watch};
 use turno_till::view::{
-    AddPersonRequest, Appearance, ChangePinRequest, CloseShiftRequest, ConnectRequest, CorrectSaleRequest,
-    CreateManagerRequest, Decide, DiscardRequest, Frame, Language, OpenShiftRequest, PauseSendingRequest,
-    Phase, Problem, ProblemCode, ResetPinRequest, RetirePersonRequest, SetAppearanceRequest,
-    SetLanguageRequest, SetPracticeLineRequest, Settings, UnlockRequest, VoidSaleRequest,
+    AddPersonRequest, Appearance, CancelUnpaidRequest, ChangePinRequest, ChargeCardRequest,
+    CloseShiftRequest, ConnectRequest, CorrectSaleRequest, CreateManagerRequest, Decide, DiscardRequest,
+    Frame, Language, OpenShiftRequest, PauseSendingRequest, Phase, Problem, ProblemCode, ResetPinRequest,
+    RetirePersonRequest, SetAppearanceRequest, SetLanguageRequest, SetPracticeLineRequest, Settings,
+    UnlockRequest, VoidSaleRequest,
 };
 use turno_till::{Options as TillOptions, Till};
 
@@ -358,6 +359,16 @@ impl Desk {
 
     pub async fn leave_discard(&self, request: DiscardRequest) -> Result<Frame, Problem> {
         self.till().await?.leave_discard(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn charge_card(&self, request: ChargeCardRequest) -> Result<Frame, Problem> {
+        self.till().await?.charge_card(&request).await?;
+        self.frame().await
+    }
+
+    pub async fn cancel_unpaid(&self, request: CancelUnpaidRequest) -> Result<Frame, Problem> {
+        self.till().await?.cancel_unpaid(&request).await?;
         self.frame().await
     }
 

@@ -5,6 +5,7 @@
 
 mod access;
 mod amend;
+mod card;
 mod connect;
 mod elsewhere;
 mod ledger;

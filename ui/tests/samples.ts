@@ -68,6 +68,7 @@ export function sampleSale(change: Partial<SaleSummary> = {}): SaleSummary {
     voided: null,
     returned: null,
     resolution: null,
+    card: null,
     origin_device_id: null,
     ...change,
   };

@@ -63,6 +63,8 @@ const commands: [Exclude<keyof Host, 'onChanged'>, string, 'request' | 'nothing'
   ['takeBackDiscard', 'take_back_discard', 'request'],
   ['leaveDiscard', 'leave_discard', 'request'],
   ['saleDetail', 'sale_detail', 'request'],
+  ['chargeCard', 'charge_card', 'request'],
+  ['cancelUnpaid', 'cancel_unpaid', 'request'],
   ['voidSale', 'void_sale', 'request'],
   ['correctSale', 'correct_sale', 'request'],
   ['printerSettings', 'printer_settings', 'nothing'],

@@ -3,4 +3,4 @@
 /**
  * The one thing that a cashier wants to know about a sale.
  */
-export type SaleVerdict = "counts" | "counts_with_difference" | "on_its_way" | "unconfirmed" | "awaits_decision" | "awaits_correction" | "awaits_support" | "does_not_count" | "discard_disputed" | "voided" | "void_refused";
+export type SaleVerdict = "counts" | "counts_with_difference" | "on_its_way" | "unconfirmed" | "awaits_decision" | "awaits_correction" | "awaits_support" | "does_not_count" | "discard_disputed" | "card_unconfirmed" | "card_not_charged" | "voided" | "void_refused";

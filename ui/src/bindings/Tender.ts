@@ -8,4 +8,4 @@ export type Tender = { "method": "cash", received: string | null, } | { "method"
 /**
  * Null: whatever the others leave.
  */
-amount: string | null, };
+amount: string | null, } | { "method": "card" };

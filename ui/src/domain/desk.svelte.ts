@@ -8,6 +8,7 @@ import type { Discount } from '../bindings/Discount';
 import type { LookAlikePolicy } from '../bindings/LookAlikePolicy';
 import type { Offer } from '../bindings/Offer';
 import type { ProblemCode } from '../bindings/ProblemCode';
+import type { SaleSummary } from '../bindings/SaleSummary';
 import type { Seat } from '../bindings/Seat';
 import type { Host } from '../host/host';
 import { isImplausibleChange } from '../shared/money';
@@ -33,6 +34,8 @@ export class Desk {
   #focus = $state.raw<{ step: Step }>({ step: 'search' });
   #seats = $state.raw<SeatChoice | null>(null);
   #lastSale = $state.raw<LastSale | null>(null);
+  // The lines of the last ticket, while its card may have to be given up.
+  #cardLines = $state.raw<TicketLine[] | null>(null);
   #hesitation = $state<Hesitation | null>(null);
   #discounting = $state<number | null>(null);
   // What the cashier had said of look-alikes when the manager was called.
@@ -64,6 +67,11 @@ export class Desk {
   /** A manager is asked for the PIN. */
   get approving(): boolean {
     return this.#approving !== null;
+  }
+
+  /** The card of the last ticket is on the screen. */
+  get isAtCard(): boolean {
+    return this.#cardLines !== null && !this.#lastSale?.isPaid;
   }
 
   openDiscount(): void {
@@ -205,6 +213,7 @@ export class Desk {
       this.#lastSale = new LastSale(this.#host, pressed.checkout);
       this.#seats = null;
       this.search.clear();
+      this.#cardLines = this.#lastSale.isByCard ? pressed.lines : null;
       this.goTo('search');
       void this.#lastSale.refresh();
     }
@@ -213,6 +222,27 @@ export class Desk {
 
   goBack(): void {
     this.ticket.goBack();
+    this.goTo('received');
+  }
+
+  /** On with the next sale; the card goes on by itself. */
+  closeCard(): void {
+    this.#cardLines = null;
+    this.goTo('search');
+  }
+
+  /** Takes back what no card was charged for, and puts it on the ticket again, to be paid otherwise. */
+  async payOtherwise(uncharged: SaleSummary[], reason: string): Promise<void> {
+    const sales = this.#lastSale?.checkout.sales ?? [];
+    const lines = this.#cardLines ?? [];
+    for (const { external_transaction_id } of uncharged)
+      await this.#host.cancelUnpaid({ external_transaction_id, reason });
+    // The till keeps the order of the lines; where it put two together there is no telling which is which.
+    const back = lines.filter((_, at) =>
+      uncharged.some((sale) => sale.external_transaction_id === sales[at]?.external_transaction_id),
+    );
+    this.#cardLines = null;
+    if (lines.length === sales.length) this.ticket.putBack(back);
     this.goTo('received');
   }
 

@@ -2,6 +2,7 @@
  * The sale just made, shown beside the next ticket without stopping it. Its words are those of the till, read anew
  * with every hint.
  */
+import type { CardPayment } from '../bindings/CardPayment';
 import type { Checkout } from '../bindings/Checkout';
 import type { PrintJob } from '../bindings/PrintJob';
 import type { PrintState } from '../bindings/PrintState';
@@ -44,6 +45,21 @@ export class LastSale {
         if (print.external_transaction_id) newest[print.external_transaction_id] = print;
       return Object.values(newest);
     });
+  }
+
+  get isByCard(): boolean {
+    return this.checkout.tenders.some(({ method }) => method === 'card');
+  }
+
+  /** Every sale of it that a card was to pay was charged. */
+  get isPaid(): boolean {
+    return this.sales.every(({ card }) => card === null || card.progress === 'approved');
+  }
+
+  /** The card that somebody has to see to first. */
+  get card(): CardPayment | null {
+    const cards = this.sales.map(({ card }) => card).filter((card) => card !== null);
+    return cards.find(({ progress }) => progress !== 'approved') ?? cards[0] ?? null;
   }
 
   get sales(): SaleSummary[] {

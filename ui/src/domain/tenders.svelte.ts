@@ -6,8 +6,8 @@ import type { Tender } from '../bindings/Tender';
 import type { WalletProvider } from '../bindings/WalletProvider';
 
 /** What can pay whatever the parts leave. */
-export type RestMethod = 'cash' | 'wallet';
-export const REST_METHODS: readonly RestMethod[] = ['cash', 'wallet'];
+export type RestMethod = 'cash' | 'wallet' | 'card';
+export const REST_METHODS: readonly RestMethod[] = ['cash', 'wallet', 'card'];
 export const PROVIDERS: readonly WalletProvider[] = ['yape', 'plin', 'other'];
 
 /** A payment as the cashier copies it from the customer's telephone. */
@@ -49,9 +49,15 @@ export class Tenders {
     this.#changed();
   }
 
+  /** A card pays a whole ticket or nothing of it. */
+  canPayRest(method: RestMethod): boolean {
+    return method !== 'card' || !this.isSplit;
+  }
+
   /** The next way to pay, for a key that goes through them. */
   get otherMethod(): RestMethod {
-    return this.#method === 'cash' ? 'wallet' : 'cash';
+    const open = REST_METHODS.filter((method) => this.canPayRest(method));
+    return open[(open.indexOf(this.#method) + 1) % open.length] ?? 'cash';
   }
 
   /** What pays the rest when a wallet does. */
@@ -70,7 +76,7 @@ export class Tenders {
     return this.#parts.length > 0;
   }
   get canSplit(): boolean {
-    return this.#parts.length < PARTS_LIMIT;
+    return this.#parts.length < PARTS_LIMIT && this.#method !== 'card';
   }
 
   /** One more part by wallet; the rest stays as it is. */
@@ -113,6 +119,7 @@ export class Tenders {
       const { provider, operation } = this.#wallet;
       return { method: 'wallet', provider, operation_number: operation, amount: null };
     }
+    if (this.#method === 'card') return { method: 'card' };
     const received = this.#received.trim();
     return { method: 'cash', received: received === '' ? null : received };
   }

@@ -31,7 +31,8 @@ export type TicketLine = {
 
 /** What the last press came to. Nothing was recorded in any other case than `recorded`. */
 export type Pressed =
-  { result: 'recorded'; checkout: Checkout } | { result: 'asked' | 'needs_manager' | 'refused' | 'ignored' };
+  | { result: 'recorded'; checkout: Checkout; lines: TicketLine[] }
+  | { result: 'asked' | 'needs_manager' | 'refused' | 'ignored' };
 
 /** Refusals that are about how it is paid and not about what is sold. */
 const OF_TENDERS: ReadonlySet<ProblemCode> = new Set([
@@ -118,6 +119,16 @@ export class Ticket {
     this.#requote();
   }
 
+  /** Lines of a ticket that was not paid after all, before whatever is on this one. */
+  putBack(lines: TicketLine[]): void {
+    if (this.#charging || lines.length === 0) return;
+    const back = lines.map((line) => ({ ...line, key: this.#nextKey++ }));
+    this.#lines = [...back, ...this.#lines];
+    this.#selected = back.at(-1)?.key ?? null;
+    void this.#openDraft().catch(() => undefined);
+    this.#requote();
+  }
+
   remove(key: number): void {
     if (this.#charging) return;
     this.#lines = this.#lines.filter((line) => line.key !== key);
@@ -185,8 +196,9 @@ export class Ticket {
         this.#warnings = answer.warnings;
         return { result: 'asked' };
       }
+      const lines = this.#lines;
       this.#reset();
-      return { result: 'recorded', checkout: answer.checkout };
+      return { result: 'recorded', checkout: answer.checkout, lines };
     } catch (thrown) {
       this.#warnings = [];
       this.#pressProblem = this.#named(thrown);

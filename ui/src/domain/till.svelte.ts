@@ -11,6 +11,8 @@ import type { Phase } from '../bindings/Phase';
 import type { PracticeLine } from '../bindings/PracticeLine';
 import type { Problem } from '../bindings/Problem';
 import type { AddPersonRequest } from '../bindings/AddPersonRequest';
+import type { CancelUnpaidRequest } from '../bindings/CancelUnpaidRequest';
+import type { ChargeCardRequest } from '../bindings/ChargeCardRequest';
 import type { ChangePinRequest } from '../bindings/ChangePinRequest';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
 import type { CorrectSaleRequest } from '../bindings/CorrectSaleRequest';
@@ -105,6 +107,8 @@ export class Till {
   decide = (request: Decide) => this.#command(() => this.host.decide(request));
   takeBackDiscard = (request: DiscardRequest) => this.#command(() => this.host.takeBackDiscard(request));
   leaveDiscard = (request: DiscardRequest) => this.#command(() => this.host.leaveDiscard(request));
+  chargeCard = (request: ChargeCardRequest) => this.#command(() => this.host.chargeCard(request));
+  cancelUnpaid = (request: CancelUnpaidRequest) => this.#command(() => this.host.cancelUnpaid(request));
   voidSale = (request: VoidSaleRequest) => this.#command(() => this.host.voidSale(request));
   correctSale = (request: CorrectSaleRequest) => this.#command(() => this.host.correctSale(request));
   setPracticeLine = (line: PracticeLine) => this.#command(() => this.host.setPracticeLine({ line }));

@@ -1,4 +1,6 @@
 /** The sign and the tone of the first sentence about a sale; the sentence itself is in i18n. */
+import type { CardPayment } from '../bindings/CardPayment';
+import type { CardProgress } from '../bindings/CardProgress';
 import type { SaleVerdict } from '../bindings/SaleVerdict';
 import type { ResolutionProgress } from '../bindings/ResolutionProgress';
 import type { VoidProgress } from '../bindings/VoidProgress';
@@ -14,6 +16,8 @@ export const verdictLook: Record<SaleVerdict, MarkLook> = {
   awaits_support: { icon: 'warning', tone: 'bad' },
   does_not_count: { icon: 'discard', tone: 'quiet' },
   discard_disputed: { icon: 'warning', tone: 'bad' },
+  card_unconfirmed: { icon: 'unsure', tone: 'wait' },
+  card_not_charged: { icon: 'warning', tone: 'bad' },
   voided: { icon: 'discard', tone: 'quiet' },
   void_refused: { icon: 'warning', tone: 'bad' },
 };
@@ -38,3 +42,15 @@ export const resolutionLook: Record<ResolutionProgress, MarkLook> = {
   acknowledged: { icon: 'check', tone: 'quiet' },
   taken_back: { icon: 'discard', tone: 'quiet' },
 };
+
+const progressLook: Record<CardProgress, MarkLook> = {
+  awaits_sale: { icon: 'wait', tone: 'wait' },
+  asking: { icon: 'send', tone: 'info' },
+  approved: { icon: 'check', tone: 'ok' },
+  declined: { icon: 'warning', tone: 'bad' },
+  withdrawn: { icon: 'discard', tone: 'quiet' },
+  needs_attention: { icon: 'warning', tone: 'bad' },
+};
+
+export const cardLook = ({ progress, is_unconfirmed }: CardPayment): MarkLook =>
+  is_unconfirmed ? { icon: 'unsure', tone: 'wait' } : progressLook[progress];

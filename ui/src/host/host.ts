@@ -8,6 +8,8 @@ import type { AuditPage } from '../bindings/AuditPage';
 import type { AuditPageRequest } from '../bindings/AuditPageRequest';
 import type { AuditVerified } from '../bindings/AuditVerified';
 import type { ChangePinRequest } from '../bindings/ChangePinRequest';
+import type { CancelUnpaidRequest } from '../bindings/CancelUnpaidRequest';
+import type { ChargeCardRequest } from '../bindings/ChargeCardRequest';
 import type { Charge } from '../bindings/Charge';
 import type { ChargeOutcome } from '../bindings/ChargeOutcome';
 import type { CloseShiftRequest } from '../bindings/CloseShiftRequest';
@@ -109,6 +111,8 @@ export interface Host {
   takeBackDiscard(request: DiscardRequest): Promise<Frame>;
   leaveDiscard(request: DiscardRequest): Promise<Frame>;
   saleDetail(request: SaleDetailRequest): Promise<SaleDetail>;
+  chargeCard(request: ChargeCardRequest): Promise<Frame>;
+  cancelUnpaid(request: CancelUnpaidRequest): Promise<Frame>;
   voidSale(request: VoidSaleRequest): Promise<Frame>;
   correctSale(request: CorrectSaleRequest): Promise<Frame>;
   printerSettings(): Promise<PrinterSettings>;

@@ -5,6 +5,7 @@ import type { Messages } from './messages';
 import { people } from './people.en';
 import { cash, closing, report } from './shift.en';
 import { sale } from './sale.en';
+import { cardEn } from './card';
 import { discardEn } from './discard';
 import { auditEn } from './audit';
 import { elsewhereEn } from './elsewhere';
@@ -178,6 +179,10 @@ export const en: Messages = {
       sale === null
         ? 'That operation number is on this ticket twice.'
         : `That operation number paid sale ${sale} already. Look at the customer’s payment again.`,
+    card_alone: () => 'A card pays the whole ticket. Remove the other payments.',
+    card_needs_line: () => 'Without a line no card can be charged. Use cash or a wallet.',
+    card_not_chargeable: () => 'This sale cannot be charged to a card now. Look at where it stands.',
+    card_was_charged: () => 'This sale is paid. A manager voids it.',
     draft_already_recorded: () => 'This ticket was charged already. Look at Sales before charging again.',
     question_changed: () => 'YUPY’s question changed. Look at the new data and decide again.',
     not_in_review: () => 'This sale no longer waits for a decision.',
@@ -194,6 +199,7 @@ export const en: Messages = {
     sale_changed: () => 'The sale changed while you looked at it. Close it and open it again.',
     text_invalid: (name) => `${fieldName(name)}: at most 120 letters, no control characters.`,
     already_voided: () => 'This sale is voided already: the money was given back once.',
+    void_awaits_payment: () => 'Whether the card was charged is not known yet. Wait for the answer.',
     void_awaits_decision: () => 'To give the money back, answer YUPY’s question under Review first.',
     void_not_possible: () => 'This sale cannot be voided here. Call support.',
     void_limit: (limit) => `Giving back more than ${limit ?? 'that'} is done by the office.`,
@@ -252,6 +258,7 @@ export const en: Messages = {
   closing,
   sale,
   printing: printingEn,
+  card: cardEn,
   discard: discardEn,
   elsewhere: elsewhereEn,
   search: searchEn,
@@ -402,7 +409,7 @@ export const en: Messages = {
       { key: '↑ ↓', what: 'move in the list or the seats' },
       { key: 'Esc', what: 'back to the search' },
       { key: '+ −', what: 'change the quantity' },
-      { key: 'F8', what: 'write what was received; again: Yape or Plin' },
+      { key: 'F8', what: 'write what was received; again: Yape, Plin or card' },
       { key: '⇧ F8', what: 'split the payment' },
       { key: 'Ctrl D', what: 'discount on the line' },
       { key: 'F9', what: 'charge' },

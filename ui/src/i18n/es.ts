@@ -16,6 +16,7 @@ import type { Signal } from '../shared/signals';
 import { people } from './people.es';
 import { cash, closing, report } from './shift.es';
 import { sale } from './sale.es';
+import { cardEs } from './card';
 import { discardEs } from './discard';
 import { auditEs } from './audit';
 import { elsewhereEs } from './elsewhere';
@@ -188,6 +189,10 @@ const problem: Record<ProblemCode, ProblemSentence> = {
     sale === null
       ? 'Ese número de operación está dos veces en este ticket.'
       : `Ese número de operación ya pagó la venta ${sale}. Mire otra vez el pago del cliente.`,
+  card_alone: () => 'La tarjeta paga el ticket entero. Quite los otros pagos.',
+  card_needs_line: () => 'Sin línea no se puede cobrar con tarjeta. Use efectivo o billetera.',
+  card_not_chargeable: () => 'Ahora no se puede cobrar esta venta con tarjeta. Mire su estado.',
+  card_was_charged: () => 'Esta venta está pagada. La anula un encargado.',
   draft_already_recorded: () => 'Este ticket ya quedó cobrado. Mire Ventas antes de cobrar otra vez.',
   question_changed: () => 'La pregunta de YUPY cambió. Revise los datos nuevos y decida otra vez.',
   not_in_review: () => 'Esta venta ya no espera una decisión.',
@@ -204,6 +209,7 @@ const problem: Record<ProblemCode, ProblemSentence> = {
   sale_changed: () => 'La venta cambió mientras la miraba. Ciérrela y vuelva a abrirla.',
   text_invalid: (name) => `${fieldName(name)}: hasta 120 letras, sin caracteres de control.`,
   already_voided: () => 'Esta venta ya está anulada: el dinero se devolvió una vez.',
+  void_awaits_payment: () => 'Aún no se sabe si la tarjeta se cobró. Espere la respuesta para anular.',
   void_awaits_decision: () => 'Para devolver el dinero, responda primero la pregunta de YUPY en Revisar.',
   void_not_possible: () => 'Esta venta no se puede anular aquí. Avise a soporte.',
   void_limit: (limit) => `Devolver más de ${limit ?? 'ese monto'} lo hace la oficina.`,
@@ -273,6 +279,7 @@ export const es = {
   closing,
   sale,
   printing: printingEs,
+  card: cardEs,
   discard: discardEs,
   elsewhere: elsewhereEs,
   search: searchEs,
@@ -423,7 +430,7 @@ export const es = {
       { key: '↑ ↓', what: 'moverse por la lista o los asientos' },
       { key: 'Esc', what: 'volver a la búsqueda' },
       { key: '+ −', what: 'cambiar la cantidad' },
-      { key: 'F8', what: 'escribir lo recibido; otra vez: Yape o Plin' },
+      { key: 'F8', what: 'escribir lo recibido; otra vez: Yape, Plin o tarjeta' },
       { key: '⇧ F8', what: 'dividir el pago' },
       { key: 'Ctrl D', what: 'descuento de la línea' },
       { key: 'F9', what: 'cobrar' },

@@ -23,7 +23,10 @@ export const sale = {
     does_not_count: 'Esta venta no cuenta: era la misma que otra.',
     discard_disputed:
       'Esta venta se descartó aquí, pero YUPY dice otra cosa: un encargado debe verlo. No la cobre otra vez.',
-    voided: 'Esta venta está anulada: el dinero se devolvió y no cuenta.',
+    card_unconfirmed:
+      'Aún no se sabe si la tarjeta se cobró: se pregunta sola. No la cobre otra vez de ningún modo.',
+    card_not_charged: 'Esta venta no está pagada: a ninguna tarjeta se le cobró nada.',
+    voided: 'Esta venta está anulada y no cuenta: nada de su dinero queda aquí.',
     void_refused: 'Esta venta está anulada aquí, pero YUPY no quiso anularla: avise al encargado.',
   } satisfies Record<SaleVerdict, string>,
   happened: {
@@ -48,9 +51,14 @@ export const sale = {
     body_changed: 'El dato guardado cambió: no se envía',
     printed: 'Ticket impreso',
     copy_asked: 'Se pidió una copia del ticket',
-    voided: 'Anulada: el dinero se devolvió',
+    voided: 'Anulada',
     void_retried: 'Se volvió a pedir la anulación',
     void_recovered: 'La anulación se recuperó del diario',
+    payment_approved: 'Tarjeta aprobada',
+    payment_declined: 'Tarjeta rechazada: no se cobró nada',
+    payment_asked_for: 'Se pidió cobrar con tarjeta',
+    payment_attempt_ended: 'Se intentó cobrar la tarjeta',
+    payment_attempt_cut_off: 'Se pidió el cobro; el programa se cerró antes de la respuesta',
     void_attempt_ended: 'Se intentó anular en YUPY',
     void_attempt_cut_off: 'Se pidió anular; el programa se cerró antes de la respuesta',
     void_confirmed: 'Anulada también en YUPY',

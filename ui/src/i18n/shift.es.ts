@@ -12,6 +12,8 @@ const movement: Record<MovementKind, string> = {
 const tender: Partial<Record<string, string>> = {
   cash: 'Efectivo',
   card: 'Tarjeta',
+  card_unconfirmed: 'Tarjeta sin confirmar',
+  card_not_charged: 'Tarjeta no cobrada',
   wallet: 'Billetera',
 };
 

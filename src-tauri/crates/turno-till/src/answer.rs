@@ -17,6 +17,7 @@ use turno_protocol::secret::Secret;
 
 use crate::transport::{Failure, Response};
 
+pub mod payment;
 pub mod resolution;
 pub mod void;
 

@@ -17,12 +17,13 @@ use crate::store::audit::{self, Event, Told};
 use crate::store::requests::RequestRow;
 use crate::store::tenders::TenderRow;
 use crate::store::{
-    discounts, outbox as entries, people, print_jobs, requests, resolutions, sales, summaries, voids,
+    discounts, outbox as entries, payments, people, print_jobs, requests, resolutions, sales, summaries,
+    voids,
 };
 use crate::view::{
-    Happening, Money, ProblemCode, ResolutionProgress, Role, SaleCheckout, SaleContent, SaleDetail,
-    SaleDiscount, SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid, Standing,
-    TenderShare, TimelineEntry, VoidOffer, VoidProgress,
+    CardProgress, Happening, Money, ProblemCode, ResolutionProgress, Role, SaleCheckout, SaleContent,
+    SaleDetail, SaleDiscount, SaleReason, SaleResolution, SaleState, SaleSummary, SaleVerdict, SaleVoid,
+    Standing, TenderShare, TimelineEntry, VoidOffer, VoidProgress,
 };
 use crate::{resolve, void};
 
@@ -124,9 +125,11 @@ fn void_offer(conn: &Connection, sale: &sales::SaleRow) -> Result<VoidOffer> {
         .map(|currency| void::limit_minor(Role::Manager, currency))
         .unwrap_or_default();
     let begins = entries::get(conn, sale.sequence)?.map(|entry| void::begins(&entry.state, sale.occurred_at));
+    let is_charging = payments::newest_row(conn, sale.sequence)?.is_some_and(|it| it.state.is_unsettled());
+    let awaits_payment = is_charging.then_some(ProblemCode::VoidAwaitsPayment);
     let (parts, refused) = match voids::get(conn, sale.sequence)? {
         Some(row) => (void::parts_of(conn, sale, row.returned_minor)?, Some(ProblemCode::AlreadyVoided)),
-        None => (void::returned(conn, sale)?, begins.and_then(std::result::Result::err)),
+        None => (void::returned(conn, sale)?, begins.and_then(std::result::Result::err).or(awaits_payment)),
     };
     let returned = parts.iter().map(|part| part.amount_minor).sum();
     let refused = refused.or((returned > limit).then_some(ProblemCode::VoidLimit));
@@ -161,6 +164,16 @@ fn verdict(sale: &SaleSummary, differs: bool) -> SaleVerdict {
             | ResolutionProgress::TakenBack,
         )
         | None => {}
+    }
+    if let Some(card) = &sale.card {
+        match card.progress {
+            _ if card.is_unconfirmed => return SaleVerdict::CardUnconfirmed,
+            CardProgress::Declined | CardProgress::NeedsAttention => return SaleVerdict::CardNotCharged,
+            CardProgress::AwaitsSale
+            | CardProgress::Asking
+            | CardProgress::Approved
+            | CardProgress::Withdrawn => {}
+        }
     }
     match sale.state {
         SaleState::Accepted if differs => SaleVerdict::CountsWithDifference,
@@ -219,6 +232,16 @@ fn timeline(conn: &Connection, sale: &SaleSummary, tried: Vec<Tried>) -> Result<
             Happening::VoidAttemptEnded
         } else {
             Happening::VoidAttemptCutOff
+        };
+        entries.push((at, TimelineEntry { happened, ..tried_entry(attempt, false) }));
+    }
+    for attempt in payments::attempts_of_sale(conn, sale.sequence, ATTEMPTS_SHOWN)?.into_iter().rev() {
+        let at = attempt.finished_at.unwrap_or(attempt.started_at);
+        // What YUPY settled is told by the audit.
+        let happened = match attempt.outcome.as_deref() {
+            Some("approved" | "declined") => continue,
+            Some(_) => Happening::PaymentAttemptEnded,
+            None => Happening::PaymentAttemptCutOff,
         };
         entries.push((at, TimelineEntry { happened, ..tried_entry(attempt, false) }));
     }
@@ -285,6 +308,9 @@ fn event(conn: &Connection, told: Told) -> Result<TimelineEntry> {
         }
         Some(Event::SaleVoided) => text("operation_id"),
         Some(Event::CashRefunded) => text("amount"),
+        Some(Event::PaymentApproved | Event::PaymentDeclined | Event::PaymentAskedFor) => {
+            text("external_payment_id")
+        }
         Some(Event::DiscardDisputed) if decided_otherwise(&told) => text("outcome"),
         Some(Event::DiscardDisputed) => text("detail").or_else(|| text("outcome")),
         known if happening(known, &told.data) == Happening::Other => Some(told.event.clone()),
@@ -333,6 +359,9 @@ fn happening(event: Option<Event>, data: &Value) -> Happening {
         Event::VoidConfirmed => Happening::VoidConfirmed,
         Event::VoidRetried => Happening::VoidRetried,
         Event::VoidRecovered => Happening::VoidRecovered,
+        Event::PaymentApproved => Happening::PaymentApproved,
+        Event::PaymentDeclined => Happening::PaymentDeclined,
+        Event::PaymentAskedFor => Happening::PaymentAskedFor,
         Event::CashRefunded => Happening::CashRefunded,
         Event::DiscardTold => Happening::DiscardTold,
         Event::DiscardNotTold => Happening::DiscardNotTold,

@@ -19,6 +19,8 @@ mod handover;
 pub mod journal;
 pub mod machine;
 pub mod outbox;
+pub mod paying;
+mod payment;
 pub mod pins;
 mod printing;
 mod problem;

@@ -134,6 +134,10 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::OperationNumberUsed => {
             "Ese número de operación ya pagó otra venta. Mire el pago otra vez."
         }
+        ProblemCode::CardAlone => "La tarjeta paga el boleto entero. Quite los otros pagos.",
+        ProblemCode::CardNeedsLine => "Sin línea no se puede cobrar con tarjeta. Use efectivo o billetera.",
+        ProblemCode::CardNotChargeable => "Ahora no se puede cobrar esta venta con tarjeta. Mire su estado.",
+        ProblemCode::CardWasCharged => "Esta venta está pagada. La anula un encargado.",
         ProblemCode::DraftAlreadyRecorded => "Este boleto ya se cobró. Abra uno nuevo.",
         ProblemCode::QuestionChanged => "La pregunta cambió. Mírela otra vez antes de decidir.",
         ProblemCode::NotInReview => "Esta venta ya no está en revisión.",
@@ -149,6 +153,7 @@ fn sentence(code: ProblemCode) -> &'static str {
         ProblemCode::TextInvalid => "Un dato no es válido: hasta 120 letras, sin caracteres de control.",
         ProblemCode::AlreadyVoided => "Esta venta ya está anulada. El dinero se devolvió una vez.",
         ProblemCode::VoidAwaitsDecision => "Responda primero la pregunta de YUPY en Revisar.",
+        ProblemCode::VoidAwaitsPayment => "Aún no se sabe si la tarjeta se cobró. Espere la respuesta.",
         ProblemCode::VoidNotPossible => "Esta venta no se puede anular aquí. Llame a soporte.",
         ProblemCode::VoidLimit => "El monto supera lo que se puede devolver en la caja. Lo hace la oficina.",
         ProblemCode::PassphraseShort => "La frase es muy corta. Use 10 letras o más.",

@@ -18,12 +18,13 @@ use crate::random::{SharedEntropy, roll};
 use crate::settle::{self, Context};
 use crate::store::audit::{self, Event};
 use crate::store::outbox as entries;
-use crate::store::voids;
+use crate::store::{payments, voids};
 use crate::transport::SharedTransport;
 use crate::view::ConnectionState;
 
 mod flight;
 mod line;
+mod payment_flight;
 mod ping;
 mod register;
 mod void_flight;
@@ -57,6 +58,8 @@ pub struct Parts {
     pub paused_since: Option<Millis>,
     /// Told when YUPY is heard again after [`LONG_OUTAGE_MS`].
     pub after_outage: Arc<Notify>,
+    /// Told when a card was charged: its ticket may be printed.
+    pub after_payment: Arc<Notify>,
     /// Bumped whenever something on the screen may have changed.
     pub changes: watch::Sender<u64>,
 }
@@ -200,6 +203,7 @@ struct Driver {
 enum Errand {
     Sale(flight::Flight),
     Void(void_flight::VoidFlight),
+    Payment(payment_flight::PaymentFlight),
 }
 
 /// An answer was written down.
@@ -283,6 +287,7 @@ impl Driver {
                         Landed::Sale(match errand {
                             Errand::Sale(flight) => flight::fly(parts, flight).await,
                             Errand::Void(flight) => void_flight::fly(parts, flight).await,
+                            Errand::Payment(flight) => payment_flight::fly(parts, flight).await,
                         })
                     });
                 }
@@ -309,10 +314,16 @@ impl Driver {
         self.parts
             .db
             .write(move |conn| {
-                // Voids first: a seat that was sold again must not look like a duplicate of the sale that was taken back.
+                // A card first: somebody stands there and waits.
+                let payments = payment_flight::claim(conn, &context, places, until, now)?;
+                let places = places - payments.len();
+                // Voids before sales: a seat that was sold again must not look like a duplicate of the sale that was
+                // taken back.
                 let voids = void_flight::claim(conn, &context, places, until, now)?;
                 let sales = flight::claim(conn, &context, places - voids.len(), until, now)?;
-                Ok(voids.into_iter().map(Errand::Void).chain(sales.into_iter().map(Errand::Sale)).collect())
+                let errands = payments.into_iter().map(Errand::Payment);
+                let errands = errands.chain(voids.into_iter().map(Errand::Void));
+                Ok(errands.chain(sales.into_iter().map(Errand::Sale)).collect())
             })
             .await
     }
@@ -514,9 +525,9 @@ impl Driver {
     }
 }
 
-/// When a sale or a void may be tried next.
+/// When a sale, a void or a payment may be tried next.
 fn next_due(conn: &Connection) -> rusqlite::Result<Option<Millis>> {
-    let dues = [entries::next_due(conn)?, voids::next_due(conn)?];
+    let dues = [entries::next_due(conn)?, voids::next_due(conn)?, payments::next_due(conn)?];
     Ok(dues.into_iter().flatten().min())
 }
 

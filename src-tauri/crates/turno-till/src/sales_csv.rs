@@ -14,7 +14,7 @@ use crate::clock::rfc3339;
 use crate::store::sales::{self, SaleRow};
 use crate::store::tenders::TenderRow;
 use crate::store::{discounts, summaries, tenders, unreadable, voids};
-use crate::view::{ByteOrderMark, DecimalMark, SaleSummary, TenderMethod};
+use crate::view::{ByteOrderMark, CardPayment, DecimalMark, SaleSummary, TenderMethod};
 
 /// Sales that are read at once; a page of them is a few hundred kilobytes, and no read lasts.
 pub const BATCH: usize = 500;
@@ -24,7 +24,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The words of the contract where it has one. `cash`, `wallet` and `card` are what of the amount was paid so and add
 /// up to it; `cash_rounding` is what of a ticket's cash was not collected, and stands on the ticket's last sale.
-pub const HEADER: [&str; 30] = [
+pub const HEADER: [&str; 31] = [
     "external_transaction_id",
     "yupy_transaction_id",
     "sequence",
@@ -50,6 +50,7 @@ pub const HEADER: [&str; 30] = [
     "cash_rounding",
     "wallet_provider",
     "operation_number",
+    "card_state",
     "state",
     "void_state",
     "voided_at",
@@ -207,6 +208,7 @@ impl Sold {
             amount(self.cash_rounding_minor),
             listed(&|tender| tender.provider.map(|provider| provider.as_word().to_owned())),
             listed(&|tender| tender.operation_number.clone()),
+            sale.card.as_ref().map(card_state).unwrap_or_default(),
             word(&sale.state),
             sale.voided.as_ref().map(word).unwrap_or_default(),
             void.map(|void| rfc3339(void.voided_at)).unwrap_or_default(),
@@ -220,6 +222,11 @@ impl Sold {
 fn of_the_file(error: csv::Error) -> io::Error {
     let text = error.to_string();
     if let csv::ErrorKind::Io(error) = error.into_kind() { error } else { io::Error::other(text) }
+}
+
+/// How the card stands; whether it was charged may be what nobody knows yet.
+fn card_state(card: &CardPayment) -> String {
+    if card.is_unconfirmed { "unconfirmed".to_owned() } else { word(&card.progress) }
 }
 
 /// A state as the till writes it everywhere else.

@@ -242,6 +242,7 @@ fn quoted(share: &tender::Share, cash_due: Money) -> TenderShare {
     let (provider, operation_number, amount) = match &share.means {
         Means::Cash => (None, None, cash_due),
         Means::Wallet { provider, operation } => (Some(*provider), Some(operation.clone()), share.amount),
+        Means::Card => (None, None, share.amount),
     };
     TenderShare { method: share.means.method(), provider, operation_number, amount: amount.into() }
 }

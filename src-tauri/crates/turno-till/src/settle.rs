@@ -17,7 +17,7 @@ use crate::store::questions::{Arrival, Decider};
 use crate::store::requests::{NewRequest, RequestKind};
 use crate::store::{is_about_the_row, outbox as entries, people, questions, requests, sales, unreadable};
 use crate::view::EpochReason;
-use crate::{resolve, void, voiding};
+use crate::{payment, resolve, void, voiding};
 
 /// What every step needs to know and none may change.
 #[derive(Clone)]
@@ -78,6 +78,7 @@ pub fn apply(
             .map(|settled| settled.map(|settled| Settled { pause, ..settled }));
     }
     if *event == Event::MissingAtYupy {
+        payment::sale_lost(conn, context, sequence, now)?;
         void::follow(conn, context, sequence, &voiding::Event::SaleLost, now)?;
     }
     match &next.state {
@@ -86,7 +87,11 @@ pub fn apply(
             entries::set_differs(conn, sequence, differs)?;
             let data = json!({ "yupy_transaction_id": yupy_transaction_id, "differs": differs });
             note(conn, sequence, Happened::SaleAccepted, data, now)?;
-            void::follow(conn, context, sequence, &voiding::Event::SaleAccepted, now)?;
+            payment::sale_accepted(conn, context, sequence, now)?;
+            // What was charged is told before it is taken back.
+            if !payment::is_unsettled(conn, sequence, now)? {
+                void::follow(conn, context, sequence, &voiding::Event::SaleAccepted, now)?;
+            }
         }
         State::Withdrawn => {
             questions::close_open_of(conn, sequence)?;
@@ -298,6 +303,7 @@ fn note(
 pub fn restart(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
     let beyond = now.saturating_add(context.policy.longest_wait_ms());
     apply_to_each(conn, context, entries::interrupted(conn, beyond)?, &Event::Restarted, now)?;
+    payment::restart(conn, context, now)?;
     void::restart(conn, context, now)
 }
 
@@ -311,6 +317,7 @@ pub fn ask_anew(conn: &Connection, context: &Context, now: Millis) -> Result<()>
 /// Makes every waiting sale due now: a person asked, or the line came back.
 pub fn hasten(conn: &Connection, context: &Context, now: Millis) -> Result<()> {
     apply_to_each(conn, context, entries::waiting_since_later(conn, now)?, &Event::Hastened, now)?;
+    payment::hasten(conn, context, now)?;
     void::hasten(conn, context, now)?;
     resolve::hasten(conn, context, now)
 }

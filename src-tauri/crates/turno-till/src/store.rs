@@ -23,6 +23,7 @@ pub mod imported;
 pub mod installation;
 pub mod movements;
 pub mod outbox;
+pub mod payments;
 pub mod people;
 pub mod print_jobs;
 pub mod printer;
@@ -39,7 +40,7 @@ pub mod voids;
 
 pub const FILE_NAME: &str = "till.db";
 
-const MIGRATIONS: [Migration; 16] = [
+const MIGRATIONS: [Migration; 17] = [
     Migration { version: 1, name: "initial", sql: include_str!("../migrations/0001_initial.sql") },
     Migration { version: 2, name: "identity", sql: include_str!("../migrations/0002_identity.sql") },
     Migration { version: 3, name: "sending", sql: include_str!("../migrations/0003_sending.sql") },
@@ -60,6 +61,7 @@ const MIGRATIONS: [Migration; 16] = [
     Migration { version: 14, name: "discounts", sql: include_str!("../migrations/0014_discounts.sql") },
     Migration { version: 15, name: "z_epochs", sql: include_str!("../migrations/0015_z_epochs.sql") },
     Migration { version: 16, name: "sale_terms", sql: include_str!("../migrations/0016_sale_terms.sql") },
+    Migration { version: 17, name: "payments", sql: include_str!("../migrations/0017_payments.sql") },
 ];
 
 /// What this program makes of a database, and refuses more than.

@@ -32,6 +32,7 @@ pub enum Means {
         provider: WalletProvider,
         operation: String,
     },
+    Card,
 }
 
 impl Means {
@@ -40,6 +41,7 @@ impl Means {
         match self {
             Means::Cash => TenderMethod::Cash,
             Means::Wallet { .. } => TenderMethod::Wallet,
+            Means::Card => TenderMethod::Card,
         }
     }
 }
@@ -70,6 +72,9 @@ pub fn divide(total: Money, tenders: &[Tender]) -> Result<Payment, Problem> {
         return Err(ProblemCode::TendersInvalid.into());
     }
     let currency = total.currency();
+    if tenders.contains(&Tender::Card) {
+        return if tenders.len() == 1 { by_card(total) } else { Err(ProblemCode::CardAlone.into()) };
+    }
     let mut left = total;
     let mut shares = Vec::new();
     let mut open = None;
@@ -84,7 +89,7 @@ pub fn divide(total: Money, tenders: &[Tender]) -> Result<Payment, Problem> {
                 let means = Means::Wallet { provider: *provider, operation: operation_number.clone() };
                 shares.push(Share { means, amount });
             }
-            Tender::Cash { .. } | Tender::Wallet { amount: None, .. } => {
+            Tender::Cash { .. } | Tender::Wallet { amount: None, .. } | Tender::Card => {
                 if open.replace(tender).is_some() {
                     return Err(ProblemCode::TendersInvalid.into());
                 }
@@ -114,7 +119,25 @@ pub fn divide(total: Money, tenders: &[Tender]) -> Result<Payment, Problem> {
             Ok(payment)
         }
         Some(Tender::Cash { received }) => in_cash(none_in_cash, left, received.as_deref()),
+        Some(Tender::Card) => by_card(total),
     }
+}
+
+/// A card pays exactly the price.
+fn by_card(total: Money) -> Result<Payment, Problem> {
+    if total.minor() == 0 {
+        return Err(ProblemCode::TicketEmpty.into());
+    }
+    let zero = Money::zero(total.currency());
+    Ok(Payment {
+        shares: vec![Share { means: Means::Card, amount: total }],
+        rounding: zero,
+        cash_due: zero,
+        others: total,
+        received: zero,
+        missing: None,
+        change: Some(zero),
+    })
 }
 
 /// Cash pays what is left.
@@ -174,7 +197,7 @@ impl Payment {
         let mut rows: Vec<TenderRow> = Vec::new();
         for (position, share) in (0_u8..).zip(&self.shares) {
             let (provider, operation) = match &share.means {
-                Means::Cash => (None, None),
+                Means::Cash | Means::Card => (None, None),
                 Means::Wallet { provider, operation } => {
                     (Some(*provider), Some(operation_number(operation)?))
                 }

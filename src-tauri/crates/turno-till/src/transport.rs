@@ -71,6 +71,12 @@ impl Request {
         Self::post(format!("/v1/transactions/{}/void", encoded(yupy_transaction_id)), body)
     }
 
+    /// Asks for a payment of a transaction (contract §7).
+    #[must_use]
+    pub fn payment(yupy_transaction_id: &str, body: Vec<u8>) -> Self {
+        Self::post(format!("/v1/transactions/{}/payments", encoded(yupy_transaction_id)), body)
+    }
+
     /// Tells of a person's decision about a question (contract §6).
     #[must_use]
     pub fn resolve(body: Vec<u8>) -> Self {

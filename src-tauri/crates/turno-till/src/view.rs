@@ -14,6 +14,7 @@ mod discount;
 mod elsewhere;
 mod export;
 mod handover;
+mod payment;
 mod people;
 mod printing;
 mod problem;
@@ -32,6 +33,7 @@ pub use discount::*;
 pub use elsewhere::*;
 pub use export::*;
 pub use handover::*;
+pub use payment::*;
 pub use people::*;
 pub use printing::*;
 pub use problem::*;
@@ -279,6 +281,8 @@ pub struct SaleSummary {
     pub returned: Option<Money>,
     /// How far YUPY knows that the sale was discarded; null when it need not be told.
     pub resolution: Option<ResolutionProgress>,
+    /// How its card stands; null for what is paid otherwise.
+    pub card: Option<CardPayment>,
     /// The till that sold it, when it was not this one: the sale came in a file.
     pub origin_device_id: Option<String>,
 }

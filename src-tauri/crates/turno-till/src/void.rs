@@ -8,6 +8,7 @@
 //! | accepted | is queued |
 //! | queued, being sent, on hold | waits behind it; if YUPY refuses or questions the sale, both end here (*withdrawn*) |
 //! | refused for its content | ends here at once: YUPY has nothing under the id |
+//! | accepted, its card being charged | is not made until YUPY says whether it was |
 //! | in review | is not made: the manager's answer settles the money as well |
 //! | in conflict, collided, changed on the disk | is not made: what YUPY has under the id may be another sale |
 //! | discarded | is not made: its money was settled with the decision |
@@ -29,13 +30,14 @@ use crate::settle::{self, Context};
 use crate::shift;
 use crate::store::audit::{self, Event as Happened};
 use crate::store::outbox as entries;
+use crate::store::payments;
 use crate::store::sales::{self, SaleRow};
 use crate::store::tenders::{self, TenderRow};
 use crate::store::voids::{self, NewVoid, VoidRow};
-use crate::store::{is_about_the_row, shifts, unreadable};
-use crate::tender;
-use crate::view::{Person, Problem, ProblemCode, Role, TenderMethod, VoidSaleRequest};
+use crate::store::{is_about_the_row, print_jobs, shifts, unreadable};
+use crate::view::{Person, Problem, ProblemCode, Role, TenderMethod};
 use crate::voiding::{self, Event, State};
+use crate::{payment, tender};
 
 /// What a manager gives back at a till, in whole units of the currency: more than the dearest seats of a family cost,
 /// and less than a drawer holds at night. Beyond it the office does it.
@@ -76,9 +78,15 @@ pub fn returned(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<Vec<Tende
     }
     let is_last = earlier.len() + 1 == of_ticket.len();
     let own = tenders::of_sale(conn, draft_id, sale)?;
+    let is_charged = payments::is_paid(conn, sale.sequence)?;
     let share = |tender: TenderRow| {
         let is_cash = tender.method == TenderMethod::Cash;
         let paid = tender.amount_minor - if is_cash { rounding } else { 0 };
+        // Each sale has a card's charge of its own, so one that was not charged leaves nothing to the others.
+        if tender.method == TenderMethod::Card {
+            let part = if is_charged { amount_at(&own, tender.position) } else { 0 };
+            return TenderRow { amount_minor: part, ..tender };
+        }
         let given: i64 = amount_at(earlier.iter().flatten(), tender.position);
         let part = Money::from_minor(amount_at(&own, tender.position), currency);
         let part = if is_cash { cash_due(part).due } else { part }.minor();
@@ -94,7 +102,9 @@ pub fn returned(conn: &Connection, sale: &SaleRow) -> rusqlite::Result<Vec<Tende
 /// # Errors
 /// A row that cannot be read.
 pub fn parts_of(conn: &Connection, sale: &SaleRow, returned_minor: i64) -> rusqlite::Result<Vec<TenderRow>> {
-    let Some(draft_id) = sale.draft_id.as_deref() else { return Ok(Vec::new()) };
+    let Some(draft_id) = sale.draft_id.as_deref().filter(|_| returned_minor > 0) else {
+        return Ok(Vec::new());
+    };
     let own = tenders::of_sale(conn, draft_id, sale)?;
     let mut parts: Vec<TenderRow> =
         own.into_iter().filter(|part| part.method != TenderMethod::Cash).collect();
@@ -140,9 +150,12 @@ pub fn begins(sale: &SaleState, now: Millis) -> Result<State, ProblemCode> {
 
 /// Who voids, and from which drawer.
 pub struct Voiding<'a> {
-    pub request: &'a VoidSaleRequest,
+    pub external_transaction_id: &'a str,
+    /// What the screen said would be given back.
+    pub shown_returned_minor: i64,
     pub asked_by: &'a Person,
-    pub manager: &'a Person,
+    /// A manager, or whoever sold what was never paid.
+    pub approved_by: &'a Person,
     pub reason: &'a str,
     pub operation_id: String,
     pub now: Millis,
@@ -152,12 +165,14 @@ pub struct Voiding<'a> {
 /// nothing back twice.
 ///
 /// # Errors
-/// `not_found`, `already_voided`, `void_awaits_decision`, `void_not_possible`, `void_limit`, `shift_required`,
+/// `not_found`, `already_voided`, `void_awaits_decision`, `void_awaits_payment`, `void_not_possible`, `void_limit`, `shift_required`,
 /// `sale_changed` when the amount to give back is not the one that was shown; nothing is written.
 pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Result<(), Problem> {
-    let Voiding { request, asked_by, manager, reason, operation_id, now } = voiding;
+    let Voiding {
+        external_transaction_id, asked_by, approved_by: manager, reason, operation_id, now, ..
+    } = voiding;
     let now = *now;
-    let sale = sales::by_external_id(conn, &request.external_transaction_id)?.ok_or(ProblemCode::NotFound)?;
+    let sale = sales::by_external_id(conn, external_transaction_id)?.ok_or(ProblemCode::NotFound)?;
     let note = |event, data| {
         audit::append(
             conn,
@@ -184,13 +199,16 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
     if sale.draft_id.is_none() {
         return Err(ProblemCode::VoidNotPossible.into());
     }
+    if !payment::withdraw(conn, context, sale.sequence, now)? {
+        return Err(ProblemCode::VoidAwaitsPayment.into());
+    }
     if !is_accepted && entries::is_carried(conn, sale.sequence)? {
         return Err(ProblemCode::VoidNotPossible.into());
     }
     let shift_number = shifts::current_number(conn)?.ok_or(ProblemCode::ShiftRequired)?;
     let returned = returned(conn, &sale)?;
     let returned_minor = returned.iter().map(|part| part.amount_minor).sum();
-    if returned_minor != request.shown_returned_minor {
+    if returned_minor != voiding.shown_returned_minor {
         return Err(ProblemCode::SaleChanged.into());
     }
     let currency = Currency::parse(&sale.currency).map_err(|_| ProblemCode::Internal)?;
@@ -233,6 +251,7 @@ pub fn void(conn: &Connection, context: &Context, voiding: &Voiding<'_>) -> Resu
             "asked_by": asked_by.person_id, "reason": reason,
         }),
     )?;
+    print_jobs::dismiss_queued_of(conn, sale.sequence, now)?;
     // A sale that was refused has nothing more to wait for.
     settle::apply(conn, context, sale.sequence, &outbox::Event::Withdrawn, None, now)?;
     Ok(())

@@ -15,6 +15,7 @@ import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SeatMap } from '../../bindings/SeatMap';
 import type { SeatSold } from '../../bindings/SeatSold';
 import { soles } from './amounts';
+import { FIRST_CARD } from './cards';
 import { LAYOUTS, offersOf } from './catalog';
 import { detailOf } from './detail';
 import type { FakePeople } from './people';
@@ -86,6 +87,8 @@ export class FakeCounter {
     if (!shift) throw refusal('shift_required');
     const quoted = quote(request, (id) => this.#offer(id));
     if (quoted.missing || !quoted.change) throw refusal('received_too_little');
+    const byCard = request.tenders.some(({ method }) => method === 'card');
+    if (byCard && this.#relay.status.connection.state !== 'online') throw refusal('card_needs_line');
     const approver = this.#people.approver(request.approval);
     if (quoted.needs_manager && !approver) throw refusal('manager_required');
     if (request.lines.some(({ discount }) => discount?.reason.trim() === ''))
@@ -95,7 +98,7 @@ export class FakeCounter {
     if (warnings.length > 0) return { outcome: 'look_alike', warnings };
 
     const sales = request.lines.map((line, at) =>
-      this.#record(line, shift.shift_id, seller, quoted.lines[at], approver),
+      this.#record(line, shift.shift_id, seller, quoted.lines[at], approver, byCard),
     );
     for (const operation of operations)
       this.#operations.set(operation, sales[0]?.external_transaction_id ?? '');
@@ -129,6 +132,7 @@ export class FakeCounter {
     seller: Person,
     priced: QuoteLine | undefined,
     approver: Person | null,
+    byCard: boolean,
   ): SaleSummary {
     const offer = this.#offer(line.offer_id);
     const sequence = this.#relay.sales.length + 1;
@@ -153,6 +157,7 @@ export class FakeCounter {
       voided: null,
       returned: null,
       resolution: null,
+      card: byCard ? FIRST_CARD : null,
       origin_device_id: null,
     };
     if (line.discount && priced?.discount)

@@ -52,6 +52,19 @@ function divided(total: number, tenders: Tender[]): Omit<Quote, 'lines' | 'total
     shares.push({ method: 'wallet', provider, operation_number, amount: soles(minor) });
     left -= minor;
   };
+  if (tenders.some(({ method }) => method === 'card')) {
+    if (tenders.length > 1) throw refusal('card_alone');
+    const whole = { method: 'card', provider: null, operation_number: null, amount: soles(total) } as const;
+    const none = soles(0);
+    return {
+      rounding: none,
+      due: soles(total),
+      cash_due: none,
+      tenders: [whole],
+      change: none,
+      missing: null,
+    };
+  }
   for (const tender of tenders) {
     if (tender.method !== 'wallet' || tender.amount === null) continue;
     const minor = parseTyped(tender.amount);
@@ -59,7 +72,9 @@ function divided(total: number, tenders: Tender[]): Omit<Quote, 'lines' | 'total
     if (minor > left) throw refusal('tender_too_much', `PEN ${typedAmount(soles(left))}`);
     byWallet(tender, minor);
   }
-  const rest = tenders.find((tender) => tender.method === 'cash' || tender.amount === null);
+  const rest = tenders.find(
+    (tender) => tender.method === 'cash' || (tender.method === 'wallet' && tender.amount === null),
+  );
   if (rest?.method === 'wallet') {
     if (left === 0) throw refusal('tender_too_much', 'PEN 0.00');
     byWallet(rest, left);

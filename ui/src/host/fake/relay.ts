@@ -13,6 +13,7 @@ import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SendReport } from '../../bindings/SendReport';
 import type { Standing } from '../../bindings/Standing';
 import type { Status } from '../../bindings/Status';
+import { FakeCards } from './cards';
 import { seatsOf } from './catalog';
 import {
   canTakeBack,
@@ -43,6 +44,7 @@ const FAILURES: Record<Exclude<PracticeLine, 'online' | 'slow'>, Told> = {
 
 export class FakeRelay {
   line: PracticeLine = 'online';
+  readonly cards: FakeCards;
   readonly #answerMs: number;
   readonly #changed: () => void;
   readonly #sold: Sold[] = [];
@@ -54,6 +56,7 @@ export class FakeRelay {
 
   constructor(answerMs: number, changed: () => void) {
     this.#answerMs = answerMs;
+    this.cards = new FakeCards(answerMs, (sold, card) => this.#update(sold, { card }));
     this.#changed = changed;
   }
 
@@ -273,6 +276,7 @@ export class FakeRelay {
       yupy_transaction_id: `yt_${sold.summary.external_transaction_id.slice(-4)}`,
     });
     if (sold.given) this.#confirmVoid(sold);
+    this.cards.ask(sold);
   }
 
   #confirmVoid(sold: Sold): void {

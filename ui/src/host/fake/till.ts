@@ -18,6 +18,7 @@ import type { SaleSummary } from '../../bindings/SaleSummary';
 import type { SearchSalesRequest } from '../../bindings/SearchSalesRequest';
 import type { Settings } from '../../bindings/Settings';
 import type { Host } from '../host';
+import { soles } from './amounts';
 import { FakeAudit } from './audit';
 import { searched } from './catalog';
 import { FakeCounter } from './counter';
@@ -338,6 +339,21 @@ export class FakeTill implements Host {
 
   saleDetail: Host['saleDetail'] = ({ external_transaction_id }) =>
     this.#answer('sale_detail', () => this.#counter.detail(external_transaction_id));
+
+  chargeCard: Host['chargeCard'] = ({ external_transaction_id }) =>
+    this.#answer('charge_card', () => {
+      this.#relay.cards.charge(this.#relay.find(external_transaction_id));
+      return this.#frame();
+    });
+
+  cancelUnpaid: Host['cancelUnpaid'] = ({ external_transaction_id, reason }) =>
+    this.#answer('cancel_unpaid', () => {
+      const sold = this.#relay.find(external_transaction_id);
+      this.#relay.cards.check(sold);
+      const by = this.#seller.name;
+      this.#relay.void(sold, { returned: soles(0), at: stamp(), asked_by: by, approved_by: by, reason });
+      return this.#frame();
+    });
 
   voidSale: Host['voidSale'] = ({ external_transaction_id, shown_returned_minor, ...approval }) =>
     this.#answer('void_sale', () => {

@@ -20,8 +20,8 @@ use crate::store::shifts::OpenedShift;
 use crate::store::voids::{self, NewVoid};
 use crate::store::{epochs, installation, people, shifts, unreadable};
 use crate::view::{Person, Problem, ProblemCode, TenderMethod};
-use crate::void;
 use crate::voiding::State;
+use crate::{payment, void};
 
 /// How far a journal goes in the voids: up to this row of the audit, as it was in this epoch. Another state of the
 /// folder gives its rows numbers of its own, and takes a new epoch before it writes one.
@@ -158,7 +158,11 @@ impl Voided {
         shifts::put_back(conn, &self.shift)?;
         installation::numbers_were_given(conn, 0, self.shift.shift_number)?;
         // Where it could not begin, YUPY had accepted the sale since: it waits until that is known here again.
-        let state = void::begins(&entry.state, now).unwrap_or(State::Waiting { attempts: 0 });
+        let mut state = void::begins(&entry.state, now).unwrap_or(State::Waiting { attempts: 0 });
+        // Then a card may have been charged, and YUPY must say so before it is taken back.
+        if !payment::withdraw(conn, context, sale.sequence, now)? {
+            state = State::Waiting { attempts: 0 };
+        }
         let new = NewVoid {
             sequence: sale.sequence,
             operation_id: self.operation_id.clone(),

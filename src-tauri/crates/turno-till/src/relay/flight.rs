@@ -17,7 +17,7 @@ use crate::settle::{self, Context};
 use crate::store::attempts::{self, Finished};
 use crate::store::audit;
 use crate::store::requests::RequestKind;
-use crate::store::{epochs, is_about_the_row, outbox as entries, requests, sales, unreadable};
+use crate::store::{epochs, is_about_the_row, outbox as entries, payments, requests, sales, unreadable};
 use crate::transport::{Failure, Request, Response, Transport};
 
 /// YUPY keeps a key for thirty days after its answer (contract §8). A sale that was sent so long ago that its key may be
@@ -36,7 +36,7 @@ pub struct Flight {
     expected: Expected,
 }
 
-/// Takes up to `places` sales that are due until then. Committed by the caller before anything is sent.
+/// Takes up to `places` sales that are due until then, first those that a card is to pay. Committed by the caller before anything is sent.
 pub fn claim(
     db: &Connection,
     context: &Context,
@@ -47,7 +47,13 @@ pub fn claim(
     let mut flights = Vec::new();
     // Without an epoch nothing was sold yet.
     let Some(epoch) = epochs::current(db)? else { return Ok(flights) };
+    let mut claimed = payments::sales_awaited(db, until, places)?;
     for sequence in entries::due(db, until, places)? {
+        if claimed.len() < places && !claimed.contains(&sequence) {
+            claimed.push(sequence);
+        }
+    }
+    for sequence in claimed {
         match board(db, context, sequence, epoch.after_sequence, now) {
             Ok(flight) => flights.extend(flight),
             Err(error) if is_about_the_row(&error) => {

@@ -45,6 +45,7 @@ fn sold(buyer_name: &str) -> Sold {
         attempts: 1,
         next_attempt_at: None,
         yupy_transaction_id: None,
+        card: None,
         origin_device_id: None,
         resolution: None,
     };
@@ -81,7 +82,7 @@ fn a_line_is_the_header_or_a_sale_and_quotes_are_where_they_are_needed() {
     assert_eq!(
         row,
         "D03-K7M-S44-0127,,127,2026-11-30T10:00:00-05:00,D03,S44,Caja,Lima – Arequipa,1,asiento,184,184-2030,12A,\
-         \"Ana \"\"Nita\"\", hija\",PEN,1234.50,0.00,1234.50,wallet,0.00,1234.50,0.00,0.00,plin,0042,accepted,\
+         \"Ana \"\"Nita\"\", hija\",PEN,1234.50,0.00,1234.50,wallet,0.00,1234.50,0.00,0.00,plin,0042,,accepted,\
          confirmed,,,\r\n"
     );
 }

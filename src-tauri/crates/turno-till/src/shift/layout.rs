@@ -135,6 +135,8 @@ fn tender(word: &str) -> String {
     match word {
         "cash" => "Efectivo".to_owned(),
         "card" => "Tarjeta".to_owned(),
+        "card_unconfirmed" => "Tarjeta sin confirmar".to_owned(),
+        "card_not_charged" => "Tarjeta no cobrada".to_owned(),
         "wallet" => "Billetera".to_owned(),
         other => other.to_owned(),
     }

@@ -75,6 +75,12 @@ pub enum Event {
     VoidRetried,
     /// A void was put back from the journal.
     VoidRecovered,
+    /// YUPY says that a card was charged for the sale.
+    PaymentApproved,
+    /// YUPY says that a card was declined; nothing was charged.
+    PaymentDeclined,
+    /// Somebody had a card charged: the next one, or the same payment again.
+    PaymentAskedFor,
     /// YUPY knows that a sale was discarded.
     DiscardTold,
     /// The question of a discarded sale had ended before YUPY could be told.
@@ -99,7 +105,7 @@ pub enum Event {
 
 impl Event {
     /// For whoever looks for a kind of them.
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 54] = [
         Self::Enrolled,
         Self::PersonCreated,
         Self::PinReset,
@@ -141,6 +147,9 @@ impl Event {
         Self::VoidConfirmed,
         Self::VoidRetried,
         Self::VoidRecovered,
+        Self::PaymentApproved,
+        Self::PaymentDeclined,
+        Self::PaymentAskedFor,
         Self::DiscardTold,
         Self::DiscardNotTold,
         Self::DiscardDisputed,
@@ -203,6 +212,9 @@ impl Event {
             Self::VoidConfirmed => "void_confirmed",
             Self::VoidRetried => "void_retried",
             Self::VoidRecovered => "void_recovered",
+            Self::PaymentApproved => "payment_approved",
+            Self::PaymentDeclined => "payment_declined",
+            Self::PaymentAskedFor => "payment_asked_for",
             Self::DiscardTold => "discard_told",
             Self::DiscardNotTold => "discard_not_told",
             Self::DiscardDisputed => "discard_disputed",

@@ -50,17 +50,23 @@ pub fn discounts(conn: &Connection, shift: u32) -> Result<Tally> {
     .query_row([shift], |row| Ok(Tally { count: row.get(0)?, minor: row.get(1)? }))
 }
 
-/// By how the customers paid. A sale that was paid in two ways is counted in both, with its part of each.
+/// By how the customers paid. A sale that was paid in two ways is counted in both, with its part of each; what was to be
+/// paid by card counts as `card` when it was charged, else as `card_unconfirmed` or `card_not_charged`.
 pub fn by_tender(conn: &Connection, shift: u32) -> Result<Vec<(String, Tally)>> {
     shares(
         conn,
-        "SELECT coalesce(method, payment_method) AS paid_in, count(DISTINCT sales.sequence),
+        "SELECT CASE WHEN payment_method <> 'card' THEN coalesce(method, payment_method)
+                     WHEN charge.acquirer_payment_id IS NOT NULL THEN 'card'
+                     WHEN charge.outcome_unknown OR charge.state = 'sending' THEN 'card_unconfirmed'
+                     ELSE 'card_not_charged' END AS paid_in, count(DISTINCT sales.sequence),
                 sum(coalesce(part.amount_minor, sales.amount_minor)) AS minor
          FROM sales JOIN outbox USING (sequence) JOIN checkouts ON checkouts.draft_id = sales.draft_id
              LEFT JOIN sale_tenders AS part ON part.sequence = sales.sequence
              LEFT JOIN checkout_tenders AS tender
                  ON tender.draft_id = sales.draft_id AND tender.position = part.position
-         WHERE sales.shift_number = ?1 AND state NOT IN ('discarded', 'withdrawn')
+             LEFT JOIN payments AS charge ON charge.sequence = sales.sequence
+                 AND charge.state NOT IN ('declined', 'withdrawn')
+         WHERE sales.shift_number = ?1 AND outbox.state NOT IN ('discarded', 'withdrawn')
          GROUP BY paid_in ORDER BY minor DESC, paid_in",
         shift,
     )

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use crate::answer::{AttentionReason, PauseCause, WaitCause};
 use crate::clock::Millis;
 use crate::outbox::{Doubt, QueueReason, State};
-use crate::store::{resolutions, unreadable, voids, words};
+use crate::store::{payments, resolutions, unreadable, voids, words};
 
 words!(WaitCause {
     WaitCause::NoNetwork => "no_network" = WaitCause::NoNetwork,
@@ -331,10 +331,11 @@ pub fn counts(conn: &Connection) -> Result<Counts> {
         // A void or a discard that YUPY does not know of waits as its sale did.
         let (voids, refused) = voids::counts(conn)?;
         let (discards, disputed) = resolutions::counts(conn)?;
+        let (charges, stuck) = payments::counts(conn)?;
         Ok(Counts {
-            pending: row.get::<_, u32>(0)? + voids + discards,
+            pending: row.get::<_, u32>(0)? + voids + discards + charges,
             in_review: row.get(1)?,
-            needs_attention: row.get::<_, u32>(2)? + refused + disputed,
+            needs_attention: row.get::<_, u32>(2)? + refused + disputed + stuck,
             identity_collision: row.get(3)?,
         })
     })

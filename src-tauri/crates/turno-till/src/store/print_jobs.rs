@@ -92,10 +92,17 @@ fn read_row(row: &Row<'_>) -> Result<JobRow> {
     })
 }
 
-/// The oldest job that waits.
+/// A ticket that a card is to pay comes out when the card was charged.
+const AWAITS_CARD: &str = "(kind = 'ticket' AND EXISTS (
+    SELECT 1 FROM sales JOIN checkouts USING (draft_id)
+    WHERE sales.sequence = print_jobs.sequence AND payment_method = 'card'
+      AND NOT EXISTS (SELECT 1 FROM payments
+                      WHERE payments.sequence = sales.sequence AND acquirer_payment_id IS NOT NULL)))";
+
+/// The oldest job that waits and may be printed.
 pub fn next(conn: &Connection) -> Result<Option<JobRow>> {
     conn.prepare_cached(&format!(
-        "SELECT {ROW} FROM print_jobs WHERE state = 'queued' ORDER BY job_id LIMIT 1"
+        "SELECT {ROW} FROM print_jobs WHERE state = 'queued' AND NOT {AWAITS_CARD} ORDER BY job_id LIMIT 1"
     ))?
     .query_row([], read_row)
     .optional()
@@ -160,6 +167,16 @@ pub fn queue_again(conn: &Connection, job_id: Option<i64>, now: Millis) -> Resul
     )
 }
 
+/// What was not printed yet of a sale that was taken back stays unprinted.
+pub fn dismiss_queued_of(conn: &Connection, sequence: i64, now: Millis) -> Result<()> {
+    conn.execute(
+        "UPDATE print_jobs SET state = 'dismissed', changed_at_ms = ?2
+         WHERE sequence = ?1 AND state = 'queued' AND kind = 'ticket'",
+        [sequence, now],
+    )?;
+    Ok(())
+}
+
 /// Nobody knows what of these is on the paper: those that were being printed, and, where the folder is another state of
 /// itself, those that waited as well. No drawer opens for a sale of before.
 pub fn ask_about_open(conn: &Connection, with_queued: bool, now: Millis) -> Result<()> {
@@ -179,10 +196,11 @@ pub fn ask_about_open(conn: &Connection, with_queued: bool, now: Millis) -> Resu
 
 /// How many wait or are being printed, and how many failed.
 pub fn counts(conn: &Connection) -> Result<(u32, u32)> {
-    conn.prepare_cached(
-        "SELECT count(*) FILTER (WHERE state IN ('queued', 'printing')), count(*) FILTER (WHERE state = 'failed')
-         FROM print_jobs WHERE state NOT IN ('printed', 'replaced', 'dismissed')",
-    )?
+    conn.prepare_cached(&format!(
+        "SELECT count(*) FILTER (WHERE state IN ('queued', 'printing') AND NOT {AWAITS_CARD}),
+                count(*) FILTER (WHERE state = 'failed')
+         FROM print_jobs WHERE state NOT IN ('printed', 'replaced', 'dismissed')"
+    ))?
     .query_one([], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

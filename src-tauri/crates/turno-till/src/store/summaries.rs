@@ -5,24 +5,30 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use crate::clock::rfc3339;
 use crate::store::unreadable;
 use crate::view::{
-    Money, ResolutionProgress, SalePage, SaleReason, SaleState, SaleSummary, Standing, VoidProgress,
+    CardPayment, CardProgress, Money, ResolutionProgress, SalePage, SaleReason, SaleState, SaleSummary,
+    Standing, VoidProgress,
 };
 
 /// Rows on one page; two screens full.
 pub const PAGE: u32 = 50;
 
 const COLUMNS: &str = "sales.sequence, sales.external_transaction_id, sales.shift_number, description, route, seat, buyer_name,
-    amount_minor, currency, occurred_at_ms, coalesce(people.name, imported_sales.seller), outbox.state,
+    sales.amount_minor, currency, occurred_at_ms, coalesce(people.name, imported_sales.seller), outbox.state,
     outbox.outcome_unknown, outbox.reason, outbox.detail, outbox.attempts, outbox.due_at_ms, yupy_transaction_id, voids.state,
     returned_minor, imported_sales.shift_id, imported_sales.device_id,
-    iif(resolutions.state = 'needs_attention', resolutions.trouble, resolutions.state)";
+    iif(resolutions.state = 'needs_attention', resolutions.trouble, resolutions.state),
+    ticket.payment_method = 'card', payments.state, payments.outcome_unknown, payments.card_number, payments.trouble,
+    payments.due_at_ms";
 
 const TABLES: &str =
     "sales JOIN outbox ON outbox.sequence = sales.sequence LEFT JOIN people ON people.person_id = sales.seller
     LEFT JOIN imported_sales ON imported_sales.sequence = sales.sequence
     LEFT JOIN voids ON voids.sequence = sales.sequence
     LEFT JOIN resolutions ON resolutions.sequence = sales.sequence AND resolutions.sequence IS NOT NULL
-        AND resolutions.state <> 'taken_back'";
+        AND resolutions.state <> 'taken_back'
+    LEFT JOIN checkouts AS ticket ON ticket.draft_id = sales.draft_id
+    LEFT JOIN payments ON payments.sequence = sales.sequence AND ticket.payment_method = 'card' AND payments.card_number =
+        (SELECT max(card_number) FROM payments AS tried WHERE tried.sequence = sales.sequence)";
 
 fn read(row: &Row<'_>) -> Result<SaleSummary> {
     let state = state(&row.get::<_, String>(11)?)?;
@@ -52,9 +58,60 @@ fn read(row: &Row<'_>) -> Result<SaleSummary> {
         attempts: row.get(15)?,
         next_attempt_at: due.map(rfc3339),
         yupy_transaction_id: row.get(17)?,
+        card: card(row, state)?,
         origin_device_id: row.get(21)?,
         resolution: row.get::<_, Option<String>>(22)?.as_deref().map(told).transpose()?,
     })
+}
+
+fn card(row: &Row<'_>, sale: SaleState) -> Result<Option<CardPayment>> {
+    if row.get::<_, Option<bool>>(23)? != Some(true) {
+        return Ok(None);
+    }
+    let Some(state) = row.get::<_, Option<String>>(24)? else {
+        // A sale that ended without a charge never gets one.
+        let progress = match sale {
+            SaleState::Discarded | SaleState::Withdrawn => CardProgress::Withdrawn,
+            SaleState::Queued
+            | SaleState::Sending
+            | SaleState::Accepted
+            | SaleState::InReview
+            | SaleState::NeedsAttention
+            | SaleState::OnHold => CardProgress::AwaitsSale,
+        };
+        return Ok(Some(CardPayment {
+            progress,
+            is_unconfirmed: false,
+            card_number: 1,
+            trouble: None,
+            next_attempt_at: None,
+        }));
+    };
+    let progress = match state.as_str() {
+        "waiting" | "queued" | "sending" => CardProgress::Asking,
+        "approved" => CardProgress::Approved,
+        "declined" => CardProgress::Declined,
+        "withdrawn" => CardProgress::Withdrawn,
+        "needs_attention" => CardProgress::NeedsAttention,
+        other => return Err(unreadable("payments.state", other)),
+    };
+    let trouble: Option<String> = row.get(27)?;
+    let trouble = trouble.filter(|_| progress == CardProgress::NeedsAttention);
+    let trouble = trouble
+        .map(|word| {
+            serde_json::from_value(word.as_str().into()).map_err(|_| unreadable("payments.trouble", &word))
+        })
+        .transpose()?;
+    let outcome_unknown = row.get::<_, bool>(25)? || state == "sending";
+    let stays_unknown =
+        progress == CardProgress::Asking || trouble == Some(crate::view::CardTrouble::ReconciliationRequired);
+    Ok(Some(CardPayment {
+        progress,
+        is_unconfirmed: outcome_unknown && stays_unknown,
+        card_number: row.get(26)?,
+        trouble,
+        next_attempt_at: row.get::<_, Option<i64>>(28)?.map(rfc3339),
+    }))
 }
 
 /// While bytes may be on their way nobody knows, so *sending* is *sin confirmar* too.
@@ -97,7 +154,7 @@ fn reason_of(word: &str) -> Result<SaleReason> {
     serde_json::from_value(word.into()).map_err(|_| unreadable("outbox.reason", word))
 }
 
-/// Unsettled sales, and those of whose void or discard YUPY has to be told, oldest first. `after` is the sequence of the last one seen.
+/// Unsettled sales, and those of whose payment, void or discard YUPY has to hear, oldest first. `after` is the sequence of the last one seen.
 pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
     let items = conn
         .prepare_cached(&format!(
@@ -107,6 +164,9 @@ pub fn pending(conn: &Connection, after: Option<i64>) -> Result<SalePage> {
                      ORDER BY sequence LIMIT ?2)
                  UNION SELECT sequence FROM (SELECT sequence FROM voids
                      WHERE state IN ('queued', 'sending', 'needs_attention') AND sequence > ?1
+                     ORDER BY sequence LIMIT ?2)
+                 UNION SELECT sequence FROM (SELECT sequence FROM payments
+                     WHERE state IN ('waiting', 'queued', 'sending', 'needs_attention') AND sequence > ?1
                      ORDER BY sequence LIMIT ?2)
                  UNION SELECT sequence FROM (SELECT sequence FROM resolutions
                      WHERE state IN ('queued', 'sending', 'needs_attention') AND sequence > ?1
@@ -151,7 +211,7 @@ fn page(mut items: Vec<SaleSummary>) -> SalePage {
 
 pub fn of_checkout(conn: &Connection, draft_id: &str) -> Result<Vec<SaleSummary>> {
     conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM {TABLES} WHERE draft_id = ?1 ORDER BY sales.sequence"
+        "SELECT {COLUMNS} FROM {TABLES} WHERE sales.draft_id = ?1 ORDER BY sales.sequence"
     ))?
     .query_map([draft_id], read)?
     .collect()

@@ -12,12 +12,13 @@ use super::people::person_name;
 use super::searching::completes_a_block;
 use crate::clock::rfc3339;
 use crate::random::uuid;
+use crate::relay::Relay;
 use crate::sell::{self, Seller};
 use crate::store::audit::{self, Event};
 use crate::store::{installation, people, sales, shifts};
 use crate::view::{
-    Charge, ChargeOutcome, CreateManagerRequest, Deck, DraftOpened, Offer, OpenShiftRequest, Problem,
-    ProblemCode, Quote, QuoteRequest, Role, Seat, SeatMap, SeatSold, UnlockRequest,
+    Charge, ChargeOutcome, ConnectionState, CreateManagerRequest, Deck, DraftOpened, Offer, OpenShiftRequest,
+    Problem, ProblemCode, Quote, QuoteRequest, Role, Seat, SeatMap, SeatSold, Tender, UnlockRequest,
 };
 
 /// How long is waited for a disk that failed a commit, before each look at what it did: together as long as a cashier
@@ -198,6 +199,10 @@ impl Till {
         let approver = self.approver(charge.approval.as_ref()).await?;
         let priced =
             self.check_room().and_then(|()| sell::price(&catalog, currency, &charge.lines, &charge.tenders));
+        let priced = priced.and_then(|priced| match self.check_card(&enrolled.relay, &charge.tenders) {
+            Some(problem) => Err(problem),
+            None => Ok(priced),
+        });
         let seller = Seller {
             person_id: person.person_id,
             approver,
@@ -238,6 +243,12 @@ impl Till {
         enrolled.relay.wake();
         self.changed();
         Ok(outcome)
+    }
+
+    /// A card is charged by YUPY, so there must be somebody to hear it.
+    pub(super) fn check_card(&self, relay: &Relay, tenders: &[Tender]) -> Option<Problem> {
+        let hears = relay.line().state == ConnectionState::Online && relay.paused_since().is_none();
+        (tenders.contains(&Tender::Card) && !hears).then(|| ProblemCode::CardNeedsLine.into())
     }
 
     /// What became of a ticket whose commit failed half-way. The writer opens the database again for this, which makes

@@ -101,6 +101,7 @@ impl Till {
         let address = options.address.as_deref().unwrap_or(&enrolment.address);
         let transport = (options.connector)(address, self.pins().secrets.credential.as_deref())?;
         let after_outage = Arc::new(Notify::new());
+        let printing_wanted = Arc::new(Notify::new());
         let relay = Relay::start(Parts {
             db: self.inner.db.clone(),
             transport: Arc::clone(&transport),
@@ -113,6 +114,7 @@ impl Till {
             },
             paused_since: self.inner.db.read(installation::sending_paused_at).await?,
             after_outage: Arc::clone(&after_outage),
+            after_payment: Arc::clone(&printing_wanted),
             changes: self.inner.changes.clone(),
         });
         let delivery_wanted = Arc::new(Notify::new());
@@ -133,7 +135,6 @@ impl Till {
         let fresh = keep_catalog_fresh(Arc::downgrade(&self.inner), Arc::clone(&catalog_wanted));
         let journal_wanted = Arc::new(Notify::new());
         let journal = storage::keep_journal(Arc::downgrade(&self.inner), Arc::clone(&journal_wanted));
-        let printing_wanted = Arc::new(Notify::new());
         let index_wanted = Arc::new(Notify::new());
         let indexing = searching::keep_indexed(Arc::downgrade(&self.inner), Arc::clone(&index_wanted));
         let enrolled = Enrolled {

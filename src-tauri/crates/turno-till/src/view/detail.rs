@@ -28,6 +28,10 @@ pub enum SaleVerdict {
     DoesNotCount,
     /// It was discarded here, and YUPY says otherwise.
     DiscardDisputed,
+    /// Its card may have been charged; that is being found out.
+    CardUnconfirmed,
+    /// It was to be paid by card, and no card was charged.
+    CardNotCharged,
     /// Its money was given back.
     Voided,
     /// Its money was given back, and YUPY refuses to void it.
@@ -92,6 +96,15 @@ pub enum Happening {
     VoidAttemptCutOff,
     /// YUPY has voided it as well.
     VoidConfirmed,
+    /// A card was charged for it; `detail` is the payment's id.
+    PaymentApproved,
+    /// A card was declined; `detail` is the payment's id.
+    PaymentDeclined,
+    /// Somebody had a card charged, or the payment asked for again.
+    PaymentAskedFor,
+    /// `outcome` says how an attempt to charge the card ended.
+    PaymentAttemptEnded,
+    PaymentAttemptCutOff,
     /// Cash was taken out of the drawer for it; `detail` is how much.
     CashRefunded,
     /// `outcome` says how an attempt to tell YUPY of the discard ended.

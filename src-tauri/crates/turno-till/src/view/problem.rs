@@ -71,6 +71,14 @@ pub enum ProblemCode {
     OperationNumberInvalid,
     /// `detail` is the sale that was paid with it.
     OperationNumberUsed,
+    /// A card pays a whole ticket or nothing of it.
+    CardAlone,
+    /// Cards are charged with the line only.
+    CardNeedsLine,
+    /// It is paid, voided, not at YUPY yet, or being charged.
+    CardNotChargeable,
+    /// It is paid, so that only a manager gives its money back.
+    CardWasCharged,
     DraftAlreadyRecorded,
     // review
     QuestionChanged,
@@ -93,6 +101,8 @@ pub enum ProblemCode {
     TextInvalid,
     AlreadyVoided,
     VoidAwaitsDecision,
+    /// Whether the card was charged is being found out.
+    VoidAwaitsPayment,
     VoidNotPossible,
     /// `detail` is the most that this person may give back, e.g. `PEN 1000.00`.
     VoidLimit,

@@ -38,6 +38,8 @@ pub enum Tender {
         /// Null: whatever the others leave.
         amount: Option<String>,
     },
+    /// Pays all of a ticket, and needs the line.
+    Card,
 }
 
 /// What a tender pays of a ticket.

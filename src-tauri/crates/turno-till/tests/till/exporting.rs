@@ -138,6 +138,7 @@ async fn a_row_says_all_that_books_need_of_a_sale() {
     cash_rounding: "0.00" "0.01"
     wallet_provider: "yape" ""
     operation_number: "00123456" ""
+    card_state: "" ""
     state: "accepted" "accepted"
     void_state: "queued" ""
     voided_at: "2026-11-30T10:00:00-05:00" ""

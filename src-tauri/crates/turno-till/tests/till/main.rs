@@ -6,6 +6,7 @@
 mod audit;
 mod barcodes;
 mod books;
+mod cards;
 mod cases;
 mod correct;
 mod crash;

@@ -226,7 +226,10 @@ pub fn kind_of(event: Event) -> AuditKind {
         | Event::SaleVoided
         | Event::VoidConfirmed
         | Event::VoidRetried
-        | Event::VoidRecovered => AuditKind::Money,
+        | Event::VoidRecovered
+        | Event::PaymentApproved
+        | Event::PaymentDeclined
+        | Event::PaymentAskedFor => AuditKind::Money,
         Event::PrinterSet | Event::TicketPrintedAgain | Event::PrintAnswered => AuditKind::Printing,
         Event::Enrolled
         | Event::IdentityCollision
